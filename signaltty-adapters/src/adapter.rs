@@ -1,0 +1,145 @@
+//! The trait that every agent's adapter implements.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use async_trait::async_trait;
+use signaltty_core::agent::{AgentReport, AgentSessionId, Anchor, Conversation, Fingerprint};
+use signaltty_core::env::ConfigEnv;
+use signaltty_core::id::InstanceId;
+use signaltty_core::restore::Refusal;
+
+use crate::{
+    AdapterError, AgentHost, AgentSpec, Integration, Launch, LaunchContext, OfficialCommand,
+    PreparedLaunch,
+};
+
+/// One agent: its records, its resume command, and the evidence that it shows.
+///
+/// The futures may read files and block while they do; the server runs them
+/// where that hurts nobody. They must end: every read is bounded, and nothing
+/// waits for an agent.
+#[async_trait]
+pub trait AgentAdapter: Send + Sync {
+    /// The agent as data.
+    fn spec(&self) -> &AgentSpec;
+
+    /// Whether this command starts the agent. By default: the base name of the
+    /// program is the one in the spec.
+    fn recognises(&self, argv: &[OsString]) -> bool {
+        argv.first()
+            .and_then(|program| Path::new(program).file_name())
+            .is_some_and(|name| name == self.spec().program.as_str())
+    }
+
+    /// Adds what the agent needs to report to us, without touching a file of
+    /// the user (D-12). Pure. By default nothing is added.
+    ///
+    /// # Errors
+    ///
+    /// When the launch cannot be prepared; the agent is then started as it is.
+    fn prepare_launch(
+        &self,
+        launch: Launch,
+        _context: &LaunchContext<'_>,
+    ) -> Result<PreparedLaunch, AdapterError> {
+        Ok(PreparedLaunch {
+            launch,
+            files: Vec::new(),
+            integration: Integration::None,
+        })
+    }
+
+    /// The agent's official command to reopen a conversation, without hooks and
+    /// without a prompt (S0-20).
+    ///
+    /// # Errors
+    ///
+    /// When the id does not have the form of this agent's ids.
+    fn resume_command(&self, conversation: &Conversation) -> Result<OfficialCommand, AdapterError>;
+
+    /// Reads one report that reached us through the agent's hook. Pure, and not
+    /// told which conversation is expected.
+    ///
+    /// # Errors
+    ///
+    /// When the payload is not one of this agent's; it is then dropped and the
+    /// reporter is told why.
+    fn read_report(
+        &self,
+        instance: InstanceId,
+        report: &HookReport<'_>,
+    ) -> Result<AgentReport, AdapterError>;
+
+    /// Looks for the saved conversation's own record before anything starts,
+    /// and compares it with the anchor. Also used to read a record again after
+    /// a witness named it: `conversation` then carries what preflight found as
+    /// its anchor.
+    ///
+    /// # Errors
+    ///
+    /// Refuses whatever does not extend the anchor, with what the person can
+    /// do.
+    async fn preflight(
+        &self,
+        conversation: &Conversation,
+        host: &dyn AgentHost,
+    ) -> Result<Fingerprint, Refusal>;
+
+    /// Says who else holds the conversation open right now, where the agent
+    /// shows it. By default it never does.
+    async fn holder(&self, _conversation: &Conversation, _host: &dyn AgentHost) -> Option<String> {
+        None
+    }
+
+    /// Anchors a conversation that has no anchor yet, or anew after a turn.
+    /// Never shrinks: a record that no longer extends an anchor is refused.
+    ///
+    /// # Errors
+    ///
+    /// [`Gone`](signaltty_core::restore::FailureCode::Gone) while the agent has
+    /// written no message of a person yet.
+    async fn anchor(
+        &self,
+        conversation: &Conversation,
+        host: &dyn AgentHost,
+    ) -> Result<Anchor, Refusal>;
+
+    /// Says what an instance visibly has open right now. Not told which
+    /// conversation is expected.
+    async fn inspect(&self, view: &InstanceView, host: &dyn AgentHost) -> Vec<AgentReport>;
+
+    /// Parses an id in this agent's exact form.
+    ///
+    /// # Errors
+    ///
+    /// When it does not have that form.
+    fn parse_id(&self, text: &str) -> Result<AgentSessionId, AdapterError> {
+        self.spec().id_form.parse(text)
+    }
+}
+
+/// An instance as an adapter may look at it.
+#[derive(Debug, Clone)]
+pub struct InstanceView {
+    /// Which instance.
+    pub instance: InstanceId,
+    /// Its first process, which the server started.
+    pub pid: u32,
+    /// Start time of that process in clock ticks since boot (field 22 of
+    /// `/proc/PID/stat`).
+    pub start_ticks: u64,
+    /// The directory in which it was started.
+    pub cwd: PathBuf,
+    /// Where it keeps its records, as set at launch.
+    pub config_env: ConfigEnv,
+}
+
+/// A report as it came in through the hook.
+#[derive(Debug, Clone, Copy)]
+pub struct HookReport<'a> {
+    /// What the agent wrote to the hook: at most 1 MiB.
+    pub payload: &'a [u8],
+    /// The instance that it came from, as the server established it.
+    pub view: &'a InstanceView,
+}

@@ -1,0 +1,35 @@
+//! The official command of an agent.
+
+use std::ffi::{OsStr, OsString};
+
+use signaltty_core::agent::AgentSessionId;
+
+/// A command that an adapter built from a parsed id. Executed, never typed
+/// (D-4). The automatic path takes nothing else (R3), and there is no way to
+/// make one from saved argv.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OfficialCommand {
+    argv: Vec<OsString>,
+}
+
+impl OfficialCommand {
+    /// The program, arguments before the id, and the id last.
+    pub fn new<P: Into<OsString>>(program: P, before: &[&str], id: &AgentSessionId) -> Self {
+        let mut argv = vec![program.into()];
+        argv.extend(before.iter().map(OsString::from));
+        argv.push(id.as_str().into());
+        Self { argv }
+    }
+
+    /// Program and arguments.
+    pub fn argv(&self) -> &[OsString] {
+        &self.argv
+    }
+
+    /// The program.
+    pub fn program(&self) -> &OsStr {
+        self.argv
+            .first()
+            .map_or(OsStr::new(""), |program| program.as_os_str())
+    }
+}

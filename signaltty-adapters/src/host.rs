@@ -1,0 +1,34 @@
+//! What an adapter may look at besides files.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+/// A read-only view of the machine. The server has the real one, tests have
+/// others. Files are read directly, through the crate's bounded reader.
+pub trait AgentHost: Send + Sync {
+    /// The home directory of the user, for records whose place is not set by a
+    /// variable.
+    fn home(&self) -> Option<PathBuf>;
+
+    /// A living process; `None` once it is gone or a zombie.
+    fn process(&self, pid: u32) -> Option<ProcessInfo>;
+
+    /// The process and its living descendants, the process itself first.
+    fn tree(&self, pid: u32) -> Vec<ProcessInfo>;
+
+    /// Where a program would be found, by the search path that a resume uses.
+    fn find_program(&self, program: &str) -> Option<PathBuf>;
+}
+
+/// What is known of a living process.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProcessInfo {
+    /// Its id.
+    pub pid: u32,
+    /// Its parent's id.
+    pub parent: u32,
+    /// Start time in clock ticks since boot.
+    pub start_ticks: u64,
+    /// Its command line.
+    pub argv: Vec<OsString>,
+}

@@ -1,0 +1,93 @@
+//! An agent as data.
+
+use signaltty_core::agent::{AgentKind, AgentPolicy, AgentSessionId};
+
+use crate::AdapterError;
+
+/// Everything about an agent that is not code.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct AgentSpec {
+    /// Its name.
+    pub kind: AgentKind,
+    /// Base name of its program.
+    pub program: String,
+    /// The form of its conversation ids.
+    pub id_form: IdForm,
+    /// Variables that say where its records live. Saved where set, and replayed
+    /// at a resume (D-27).
+    pub identity_vars: &'static [&'static str],
+    /// Variables of an outer agent of this kind that a pane must not inherit
+    /// (D-12).
+    pub scrubbed_vars: &'static [&'static str],
+    /// What it can show, and until when.
+    pub policy: AgentPolicy,
+}
+
+impl AgentSpec {
+    /// A spec without variables.
+    pub fn new(
+        kind: AgentKind,
+        program: impl Into<String>,
+        id_form: IdForm,
+        policy: AgentPolicy,
+    ) -> Self {
+        Self {
+            kind,
+            program: program.into(),
+            id_form,
+            identity_vars: &[],
+            scrubbed_vars: &[],
+            policy,
+        }
+    }
+}
+
+/// The form of an agent's conversation ids. An id of another form opens some
+/// other conversation in most agents, so it is never passed on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum IdForm {
+    /// A UUID in lower case: 8-4-4-4-12 hexadecimal digits.
+    Uuid,
+    /// A prefix and exactly so many letters and digits.
+    Prefixed {
+        /// The prefix.
+        prefix: &'static str,
+        /// Letters and digits after it.
+        chars: usize,
+    },
+    /// Whatever [`AgentSessionId`] takes.
+    Plain,
+}
+
+impl IdForm {
+    /// Parses an id of this form.
+    ///
+    /// # Errors
+    ///
+    /// When the text has another form.
+    pub fn parse(self, text: &str) -> Result<AgentSessionId, AdapterError> {
+        let fits = match self {
+            Self::Uuid => is_uuid(text),
+            Self::Prefixed { prefix, chars } => text.strip_prefix(prefix).is_some_and(|rest| {
+                rest.len() == chars && rest.bytes().all(|b| b.is_ascii_alphanumeric())
+            }),
+            Self::Plain => true,
+        };
+        let id = text.parse().map_err(AdapterError::MalformedId)?;
+        if fits {
+            Ok(id)
+        } else {
+            Err(AdapterError::WrongIdForm { id, form: self })
+        }
+    }
+}
+
+fn is_uuid(text: &str) -> bool {
+    text.len() == 36
+        && text.bytes().enumerate().all(|(at, byte)| match at {
+            8 | 13 | 18 | 23 => byte == b'-',
+            _ => matches!(byte, b'0'..=b'9' | b'a'..=b'f'),
+        })
+}

@@ -1,0 +1,255 @@
+//! What the core knows of an agent: its name, its policy, and the conversation
+//! that a pane holds. How an agent keeps its records is an adapter's business.
+
+mod anchor;
+mod identity;
+mod report;
+
+use std::ffi::OsString;
+use std::fmt;
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::sync::Arc;
+use std::time::Duration;
+
+pub use anchor::{Anchor, Extent, FileIdentity, Fingerprint, Relation};
+pub use identity::{
+    Contradiction, Moment, RecordRead, Verdict, VerifiedSession, Witness, WitnessSource, judge,
+};
+
+pub use report::AgentReport;
+
+use crate::env::ConfigEnv;
+use crate::restore::ResumeFailure;
+
+/// The name of an agent, such as `claude`. An open set: a new adapter brings
+/// its own (D-16).
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct AgentKind(Arc<str>);
+
+/// Why a text cannot name an agent or a conversation.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{text:?} is not {what}")]
+pub struct NameError {
+    /// What was expected, with its form.
+    pub what: &'static str,
+    /// The text that was given, cut to 80 characters.
+    pub text: String,
+}
+
+impl AgentKind {
+    /// The name.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl FromStr for AgentKind {
+    type Err = NameError;
+
+    /// Takes 1 to 32 characters of `a-z`, `0-9`, `-` and `_`, a letter first.
+    fn from_str(text: &str) -> Result<Self, NameError> {
+        let fits = text.len() <= 32
+            && text.starts_with(|c: char| c.is_ascii_lowercase())
+            && text
+                .bytes()
+                .all(|b| matches!(b, b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_'));
+        if fits {
+            Ok(Self(text.into()))
+        } else {
+            Err(name_error(text, KIND_FORM))
+        }
+    }
+}
+
+impl fmt::Display for AgentKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// The agent's own id of a conversation.
+///
+/// Parsed into a form that cannot be an option, a path or an escape sequence.
+/// Each adapter demands the exact form of its agent on top (S1-18).
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct AgentSessionId(Arc<str>);
+
+impl AgentSessionId {
+    /// The id.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl FromStr for AgentSessionId {
+    type Err = NameError;
+
+    /// Takes 1 to 128 characters of letters, digits, `-`, `_` and `.`, a
+    /// letter or digit first.
+    fn from_str(text: &str) -> Result<Self, NameError> {
+        let fits = text.len() <= 128
+            && text.starts_with(|c: char| c.is_ascii_alphanumeric())
+            && text
+                .bytes()
+                .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.'));
+        if fits {
+            Ok(Self(text.into()))
+        } else {
+            Err(name_error(text, SESSION_FORM))
+        }
+    }
+}
+
+impl fmt::Display for AgentSessionId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// A saved conversation: an id, and everything without which the id means
+/// nothing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Conversation {
+    /// The agent's own id.
+    pub id: AgentSessionId,
+    /// The working directory in which the agent was started, in the spelling
+    /// that was used (D-23, C056).
+    pub cwd: PathBuf,
+    /// Where the agent keeps its records, as far as that was set at launch.
+    pub config_env: ConfigEnv,
+    /// How to recognise the agent's record again. Without one, nobody has said
+    /// anything in this conversation yet and it cannot be resumed (D-3).
+    pub anchor: Option<Anchor>,
+    /// The id that this one replaced, where the agent changed it.
+    pub previous: Option<AgentSessionId>,
+}
+
+/// A resume command that somebody reported for a pane. Runs by hand only
+/// (S0-18) and never leads to a verified conversation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReportedArgv(pub Vec<OsString>);
+
+/// What is saved of the agent in a pane.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SavedAgent {
+    /// Which agent.
+    pub kind: AgentKind,
+    /// The conversation that the pane holds, once the agent has written it.
+    pub conversation: Option<Conversation>,
+    /// A resume command that was reported rather than made by the adapter.
+    pub reported_argv: Option<ReportedArgv>,
+    /// Why the last resume did not succeed.
+    pub last_failure: Option<ResumeFailure>,
+    /// A turn was being worked on when the process went away (D-28).
+    pub interrupted: bool,
+}
+
+impl SavedAgent {
+    /// An agent of which nothing but its kind is known.
+    pub fn new(kind: AgentKind) -> Self {
+        Self {
+            kind,
+            conversation: None,
+            reported_argv: None,
+            last_failure: None,
+            interrupted: false,
+        }
+    }
+
+    /// The conversation, if it has an anchor and so can be resumed.
+    pub fn resumable(&self) -> Option<&Conversation> {
+        self.conversation
+            .as_ref()
+            .filter(|conversation| conversation.anchor.is_some())
+    }
+}
+
+/// What an agent can show about itself. Data, given by its adapter; the only
+/// thing besides its name that the core knows of an agent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct AgentPolicy {
+    /// Sources that must each support the saved conversation. Empty means that
+    /// this agent can prove nothing and is never `verified`.
+    pub required: Vec<WitnessSource>,
+    /// Whether an agent that says how much it loaded must have loaded something
+    /// before the conversation counts as verified.
+    pub loaded: LoadedRule,
+    /// How long after the spawn evidence may arrive.
+    pub deadline: Duration,
+}
+
+/// What an agent says of the history that it loaded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LoadedRule {
+    /// It never says.
+    NotReported,
+    /// It says so with one of its witnesses, and verification waits for it.
+    Required,
+}
+
+impl AgentPolicy {
+    /// A policy with these sources.
+    pub fn new(required: Vec<WitnessSource>, loaded: LoadedRule, deadline: Duration) -> Self {
+        Self {
+            required,
+            loaded,
+            deadline,
+        }
+    }
+
+    /// The policy of an agent that can show nothing: resumable by hand, never
+    /// verified (S1-14).
+    pub fn unprovable(deadline: Duration) -> Self {
+        Self::new(Vec::new(), LoadedRule::NotReported, deadline)
+    }
+}
+
+fn name_error(text: &str, what: &'static str) -> NameError {
+    NameError {
+        what,
+        text: text.chars().take(80).collect(),
+    }
+}
+
+const KIND_FORM: &str = "an agent kind: expected up to 32 of a-z, 0-9, - and _, a letter first";
+const SESSION_FORM: &str =
+    "a conversation id: expected up to 128 letters, digits, - _ and ., a letter or digit first";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn s1_18_malformed_ids_fail_closed() {
+        let long = "a".repeat(10_240);
+        for text in [
+            "",
+            "-p",
+            "--resume",
+            "a b",
+            "a\u{1b}[m",
+            "../x",
+            "a/b",
+            ".hidden",
+            "ä",
+            &long,
+        ] {
+            assert!(text.parse::<AgentSessionId>().is_err(), "{text:?}");
+        }
+        assert!(
+            "11111111-1111-4111-8111-111111111111"
+                .parse::<AgentSessionId>()
+                .is_ok()
+        );
+    }
+
+    #[test]
+    fn d16_kinds_are_open_but_plain() {
+        assert!("my-agent_2".parse::<AgentKind>().is_ok());
+        for text in ["", "Claude", "2x", "a/b", "a b"] {
+            assert!(text.parse::<AgentKind>().is_err(), "{text:?}");
+        }
+    }
+}

@@ -1,0 +1,23 @@
+//! What an adapter understood from something that an agent showed.
+
+use std::sync::Arc;
+
+use super::Witness;
+use crate::pane::{Attention, Lifecycle};
+
+/// One report of an agent, or one look at it. Says nothing where the agent
+/// said nothing.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct AgentReport {
+    /// A fact about which conversations the instance has open.
+    pub witness: Option<Witness>,
+    /// What it is doing.
+    pub lifecycle: Option<Lifecycle>,
+    /// Whether it wants a person. [`Attention::None`] says that it no longer
+    /// does.
+    pub attention: Option<Attention>,
+    /// One line for people.
+    pub message: Option<Arc<str>>,
+    /// The agent took a prompt. The only thing that counts as acceptance.
+    pub accepted_prompt: bool,
+}

@@ -1,0 +1,57 @@
+//! Notifications: the last 200, each with the time at which it was read.
+
+use std::sync::Arc;
+
+use crate::id::{NotificationId, PaneId};
+use crate::time::UnixMillis;
+
+/// How many notifications are kept; the oldest go first (S0-11).
+pub const KEPT: usize = 200;
+
+/// Something that a person should know.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Notification {
+    /// Its id.
+    pub id: NotificationId,
+    /// The pane that it is about.
+    pub pane: Option<PaneId>,
+    /// One line, at most 200 characters.
+    pub title: Arc<str>,
+    /// More about it, at most 2,000 characters.
+    pub body: Arc<str>,
+    /// How bad it is.
+    pub severity: Severity,
+    /// When it came.
+    pub created_at: UnixMillis,
+    /// When a person read it.
+    pub read_at: Option<UnixMillis>,
+}
+
+/// How bad a notification is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Severity {
+    /// For information.
+    Info,
+    /// Something may be wrong.
+    Warning,
+    /// Something is wrong.
+    Error,
+}
+
+impl Severity {
+    /// The text form.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Info => "info",
+            Self::Warning => "warning",
+            Self::Error => "error",
+        }
+    }
+
+    /// Reads the text form.
+    pub fn parse(text: &str) -> Option<Self> {
+        [Self::Info, Self::Warning, Self::Error]
+            .into_iter()
+            .find(|s| s.as_str() == text)
+    }
+}

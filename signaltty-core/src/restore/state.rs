@@ -1,0 +1,114 @@
+//! The states of a pane.
+
+use std::fmt;
+use std::time::Duration;
+
+use super::Tombstone;
+use crate::agent::{Fingerprint, Witness};
+use crate::id::{InstanceId, RequestId};
+
+/// What a pane is right now. Never saved: after a restart it is computed from
+/// saved facts, and none of them can make a pane live (R1).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PaneState {
+    /// A process runs in it.
+    Live {
+        /// That process.
+        instance: InstanceId,
+    },
+    /// No process; see the kinds of tombstone.
+    Tombstone(Tombstone),
+    /// Its conversation is being reopened.
+    Resuming(Box<ResumeStage>),
+}
+
+impl PaneState {
+    /// The name that people and scripts see (S0-13).
+    pub fn as_str(&self) -> &'static str {
+        match self {
+            Self::Live { .. } => "live",
+            Self::Tombstone(tombstone) => tombstone.as_str(),
+            Self::Resuming(_) => "resuming",
+        }
+    }
+
+    /// The running process, if there is one.
+    pub fn instance(&self) -> Option<InstanceId> {
+        match self {
+            Self::Live { instance } => Some(*instance),
+            Self::Tombstone(_) => None,
+            Self::Resuming(stage) => stage.instance(),
+        }
+    }
+}
+
+impl fmt::Display for PaneState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// How far a resume has come.
+///
+/// Every way out that is not a proof leads back to the tombstone, with the
+/// reason, the saved conversation and the tail kept (R7).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ResumeStage {
+    /// Looking for the agent's own record; no process exists.
+    Checking {
+        /// Who waits for the outcome.
+        request: RequestId,
+        /// A person was shown what differs and wants it all the same.
+        anyway: bool,
+    },
+    /// The process is being started.
+    Spawning {
+        /// Who waits for the outcome.
+        request: RequestId,
+        /// The process to come.
+        instance: InstanceId,
+        /// What preflight found; empty if a person overrode its refusal.
+        before: Option<Fingerprint>,
+    },
+    /// The process runs and must show which conversation it has open.
+    Verifying {
+        /// Who waits for the outcome.
+        request: RequestId,
+        /// The process.
+        instance: InstanceId,
+        /// What preflight found; empty if a person overrode its refusal.
+        before: Option<Fingerprint>,
+        /// What it showed so far.
+        witnesses: Vec<Witness>,
+        /// Monotonic time at which the evidence must suffice.
+        deadline: Duration,
+    },
+}
+
+impl ResumeStage {
+    /// The process that belongs to this resume, once it has one.
+    pub fn instance(&self) -> Option<InstanceId> {
+        match self {
+            Self::Checking { .. } => None,
+            Self::Spawning { instance, .. } | Self::Verifying { instance, .. } => Some(*instance),
+        }
+    }
+
+    /// The name that people see while they wait.
+    pub fn as_str(&self) -> &'static str {
+        match self {
+            Self::Checking { .. } => "checking",
+            Self::Spawning { .. } => "spawning",
+            Self::Verifying { .. } => "verifying",
+        }
+    }
+
+    /// Who waits for the outcome.
+    pub fn request(&self) -> RequestId {
+        match self {
+            Self::Checking { request, .. }
+            | Self::Spawning { request, .. }
+            | Self::Verifying { request, .. } => *request,
+        }
+    }
+}
