@@ -30,6 +30,8 @@ pub mod layout;
 pub mod notification;
 pub mod pane;
 pub mod restore;
+pub mod save;
 pub mod saved;
+pub mod session;
 pub mod time;
 pub mod workspace;

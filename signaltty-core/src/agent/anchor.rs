@@ -23,7 +23,7 @@ pub struct Anchor {
     /// How many messages of the person it held. At least one.
     pub user_messages: u64,
     /// For a fork whose beginning lives in another record: that record.
-    pub base: Option<Box<Anchor>>,
+    pub base: Option<Box<Self>>,
 }
 
 /// Device and inode of a file.

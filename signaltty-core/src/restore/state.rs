@@ -1,9 +1,10 @@
 //! The states of a pane.
 
 use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
-use super::Tombstone;
+use super::{Refusal, Tombstone};
 use crate::agent::{Fingerprint, Witness};
 use crate::id::{InstanceId, RequestId};
 
@@ -83,6 +84,18 @@ pub enum ResumeStage {
         /// Monotonic time at which the evidence must suffice.
         deadline: Duration,
     },
+    /// It was contradicted; the process is being stopped, and the pane is a
+    /// tombstone again only once it is gone (S1-20).
+    Stopping {
+        /// Who waits for the outcome.
+        request: RequestId,
+        /// The process.
+        instance: InstanceId,
+        /// Why.
+        refusal: Refusal,
+        /// What was seen.
+        evidence: Vec<Arc<str>>,
+    },
 }
 
 impl ResumeStage {
@@ -90,7 +103,9 @@ impl ResumeStage {
     pub fn instance(&self) -> Option<InstanceId> {
         match self {
             Self::Checking { .. } => None,
-            Self::Spawning { instance, .. } | Self::Verifying { instance, .. } => Some(*instance),
+            Self::Spawning { instance, .. }
+            | Self::Verifying { instance, .. }
+            | Self::Stopping { instance, .. } => Some(*instance),
         }
     }
 
@@ -100,6 +115,7 @@ impl ResumeStage {
             Self::Checking { .. } => "checking",
             Self::Spawning { .. } => "spawning",
             Self::Verifying { .. } => "verifying",
+            Self::Stopping { .. } => "stopping",
         }
     }
 
@@ -108,7 +124,8 @@ impl ResumeStage {
         match self {
             Self::Checking { request, .. }
             | Self::Spawning { request, .. }
-            | Self::Verifying { request, .. } => *request,
+            | Self::Verifying { request, .. }
+            | Self::Stopping { request, .. } => *request,
         }
     }
 }

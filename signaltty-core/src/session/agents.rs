@@ -1,0 +1,427 @@
+//! What agents in live panes show: what they do, and which conversation they
+//! have open.
+//!
+//! The saved conversation of a pane follows its agent (`/clear`, `/resume` and
+//! forks change the id while the process lives), but only to one in which
+//! somebody has said something: an id without a message cannot be resumed, so
+//! it never replaces one that can (C028, C029, C035).
+
+use super::{Effect, Event, PaneVerdict, Run, Session, VerdictWord, publish, resume};
+use crate::agent::{
+    AgentReport, AgentSessionId, Anchor, Conversation, Moment, RecordRead, Verdict, Witness, judge,
+};
+use crate::id::{InstanceId, PaneId};
+use crate::pane::{Attention, Lifecycle};
+use crate::restore::{PaneState, Refusal};
+use crate::time::Now;
+
+impl Session {
+    pub(super) fn report(
+        &mut self,
+        now: Now,
+        instance: InstanceId,
+        report: AgentReport,
+        out: &mut Vec<Effect>,
+    ) {
+        // Facts from another instance change nothing (R9).
+        let Some(pane) = self.instances.get(&instance).copied() else {
+            return;
+        };
+        let AgentReport {
+            witness,
+            lifecycle,
+            attention,
+            message,
+            accepted_prompt,
+        } = report;
+        let witness = witness.filter(|witness| witness.instance == instance);
+        let turn_ended = matches!(lifecycle, Some(Lifecycle::Done | Lifecycle::Idle));
+        if let Some(lifecycle) = lifecycle {
+            self.set_lifecycle(now, pane, lifecycle, out);
+        }
+        match attention {
+            Some(Attention::None) => self.clear_request(now, pane, out),
+            Some(attention) => self.raise_attention(now, pane, attention, out),
+            None => {}
+        }
+        self.note_words(now, pane, message, accepted_prompt, out);
+        let resuming = match self.panes.get(&pane).map(|entry| &entry.state) {
+            Some(PaneState::Resuming(_)) => true,
+            Some(PaneState::Live { .. }) => false,
+            _ => return,
+        };
+        match witness {
+            Some(witness) if resuming => self.witnessed(now, pane, witness, out),
+            Some(witness) => {
+                self.bind(pane, &witness);
+                self.later_witness(pane, witness, out);
+                self.take_anchor(pane, turn_ended, out);
+            }
+            None if !resuming && turn_ended => self.take_anchor(pane, true, out),
+            None => {}
+        }
+    }
+
+    fn note_words(
+        &mut self,
+        now: Now,
+        pane: PaneId,
+        message: Option<std::sync::Arc<str>>,
+        accepted_prompt: bool,
+        out: &mut Vec<Effect>,
+    ) {
+        let Some(entry) = self.panes.get_mut(&pane) else {
+            return;
+        };
+        let message = message.map(|text| super::plain_line(&text, super::TITLE_CHARS));
+        if message.is_some() && entry.record.last_message != message {
+            entry.edit().last_message = message;
+            self.save.changed(now.mono);
+            publish(out, Event::PaneUpdated { pane });
+        }
+        let Some(entry) = self.panes.get_mut(&pane) else {
+            return;
+        };
+        if accepted_prompt
+            && entry
+                .record
+                .agent
+                .as_ref()
+                .is_some_and(|agent| agent.interrupted)
+            && let Some(agent) = &mut entry.edit().agent
+        {
+            agent.interrupted = false;
+            self.save.changed(now.mono);
+        }
+    }
+
+    /// Follows the agent to the conversation that it shows.
+    fn bind(&mut self, pane: PaneId, witness: &Witness) {
+        let Some(entry) = self.panes.get_mut(&pane) else {
+            return;
+        };
+        let mut sessions = witness.sessions.iter();
+        // Several at once say nothing about which of them is in front.
+        let (Some(only), None) = (sessions.next(), sessions.next()) else {
+            return;
+        };
+        let Some(agent) = &entry.record.agent else {
+            return;
+        };
+        let saved = agent.conversation.as_ref();
+        let unproven = entry
+            .run
+            .verdict
+            .as_ref()
+            .is_some_and(|v| v.word != VerdictWord::Verified);
+        // After a resume that proved nothing the saved id is kept (C046).
+        if unproven && saved.is_some() {
+            return;
+        }
+        entry.run.candidate = if saved.is_some_and(|c| c.id == *only) {
+            None
+        } else {
+            Some(only.clone())
+        };
+    }
+
+    /// Asks for the anchor of the conversation in front: of a new one always,
+    /// of the saved one when a turn ended.
+    fn take_anchor(&mut self, pane: PaneId, turn_ended: bool, out: &mut Vec<Effect>) {
+        let Some(entry) = self.panes.get_mut(&pane) else {
+            return;
+        };
+        let PaneState::Live { instance } = entry.state else {
+            return;
+        };
+        let Some(agent) = &entry.record.agent else {
+            return;
+        };
+        let conversation = match (&entry.run.candidate, &agent.conversation) {
+            (Some(id), saved) => {
+                let Some((cwd, config_env)) = entry.run.home.clone() else {
+                    return;
+                };
+                let previous = saved.as_ref().map(|saved| saved.id.clone());
+                Conversation {
+                    id: id.clone(),
+                    cwd,
+                    config_env,
+                    anchor: None,
+                    previous,
+                }
+            }
+            (None, Some(saved)) if turn_ended || saved.anchor.is_none() => saved.clone(),
+            _ => return,
+        };
+        if let Some(again) = &mut entry.run.anchoring {
+            *again = true;
+            return;
+        }
+        entry.run.anchoring = Some(false);
+        out.push(Effect::Anchor {
+            instance,
+            kind: agent.kind.clone(),
+            conversation,
+        });
+    }
+
+    pub(super) fn anchored(
+        &mut self,
+        now: Now,
+        instance: InstanceId,
+        id: AgentSessionId,
+        result: Result<Anchor, Refusal>,
+        out: &mut Vec<Effect>,
+    ) {
+        let Some(pane) = self.instances.get(&instance).copied() else {
+            return;
+        };
+        let Some(entry) = self.panes.get_mut(&pane) else {
+            return;
+        };
+        let again = entry.run.anchoring.take().unwrap_or(false);
+        if let Ok(anchor) = result {
+            let bound = entry.store_anchor(&id, anchor);
+            if bound != Stored::Unchanged {
+                self.save.changed(now.mono);
+            }
+            if bound == Stored::NewConversation {
+                publish(out, Event::AgentBound { pane, id });
+            }
+        }
+        if again {
+            self.take_anchor(pane, true, out);
+        }
+    }
+
+    /// More evidence about a conversation that a person left open unconfirmed.
+    fn later_witness(&mut self, pane: PaneId, witness: Witness, out: &mut Vec<Effect>) {
+        let Some(entry) = self.panes.get_mut(&pane) else {
+            return;
+        };
+        let Some(agent) = &entry.record.agent else {
+            return;
+        };
+        let Some(saved) = &agent.conversation else {
+            return;
+        };
+        let Some((before, witnesses)) = &mut entry.run.proof else {
+            return;
+        };
+        let read = resume::read_for(
+            &agent.kind,
+            saved,
+            before.as_ref(),
+            &witness,
+            witnesses.len(),
+        );
+        witnesses.push(witness);
+        out.extend(read);
+    }
+
+    /// The record that such a later witness named was read.
+    pub(super) fn later_record(
+        &mut self,
+        now: Now,
+        pane: PaneId,
+        witness: usize,
+        read: RecordRead,
+        out: &mut Vec<Effect>,
+    ) {
+        let Some(policy) = self.policy_of(pane) else {
+            return;
+        };
+        let Some(entry) = self.panes.get_mut(&pane) else {
+            return;
+        };
+        let PaneState::Live { instance } = entry.state else {
+            return;
+        };
+        let Run {
+            proof: Some((before, witnesses)),
+            ..
+        } = &mut entry.run
+        else {
+            return;
+        };
+        if let Some(known) = witnesses.get_mut(witness) {
+            known.record = read;
+        }
+        let Some(saved) = entry
+            .record
+            .agent
+            .as_ref()
+            .and_then(|a| a.conversation.as_ref())
+        else {
+            return;
+        };
+        let moment = Moment::Waiting;
+        match judge(saved, before.as_ref(), &policy, instance, witnesses, moment) {
+            Verdict::Verified(_) => {
+                let evidence = resume::evidence(witnesses);
+                self.set_verdict(pane, VerdictWord::Verified, evidence, out);
+                self.save.changed(now.mono);
+            }
+            Verdict::Contradicted(why) => {
+                let evidence = vec![why.to_string().into()];
+                self.set_verdict(pane, VerdictWord::Contradicted, evidence, out);
+                self.raise_attention(now, pane, Attention::Error, out);
+            }
+            Verdict::Unconfirmed => {}
+        }
+    }
+
+    fn set_verdict(
+        &mut self,
+        pane: PaneId,
+        word: VerdictWord,
+        evidence: Vec<std::sync::Arc<str>>,
+        out: &mut Vec<Effect>,
+    ) {
+        if let Some(entry) = self.panes.get_mut(&pane) {
+            entry.run.verdict = Some(PaneVerdict {
+                word,
+                evidence: evidence.clone(),
+            });
+            entry.run.proof = None;
+            if let Some(agent) = &mut entry.edit().agent {
+                agent.last_failure = None;
+            }
+            publish(
+                out,
+                Event::ResumeVerdict {
+                    pane,
+                    verdict: word,
+                    evidence,
+                },
+            );
+        }
+    }
+
+    pub(super) fn set_lifecycle(
+        &mut self,
+        now: Now,
+        pane: PaneId,
+        lifecycle: Lifecycle,
+        out: &mut Vec<Effect>,
+    ) {
+        let Some(entry) = self.panes.get_mut(&pane) else {
+            return;
+        };
+        let previous = entry.record.lifecycle;
+        if previous != lifecycle {
+            entry.edit().lifecycle = lifecycle;
+            self.save.changed(now.mono);
+            publish(
+                out,
+                Event::AgentLifecycle {
+                    pane,
+                    lifecycle,
+                    previous,
+                },
+            );
+        }
+    }
+
+    /// Raises the attention of a pane; never lowers it.
+    pub(super) fn raise_attention(
+        &mut self,
+        now: Now,
+        pane: PaneId,
+        attention: Attention,
+        out: &mut Vec<Effect>,
+    ) {
+        let known = self.panes.get(&pane).map(|entry| entry.record.attention);
+        if known.is_some_and(|known| known < attention) {
+            self.set_attention(now, pane, attention, out);
+        }
+    }
+
+    /// The agent no longer waits for a person.
+    fn clear_request(&mut self, now: Now, pane: PaneId, out: &mut Vec<Effect>) {
+        let known = self.panes.get(&pane).map(|entry| entry.record.attention);
+        if matches!(
+            known,
+            Some(Attention::InputRequired | Attention::PermissionRequired)
+        ) {
+            self.set_attention(now, pane, Attention::Unread, out);
+        }
+    }
+
+    pub(super) fn mark_seen(
+        &mut self,
+        now: Now,
+        pane: PaneId,
+        out: &mut Vec<Effect>,
+    ) -> Result<super::Reply, super::CommandError> {
+        let entry = self
+            .panes
+            .get(&pane)
+            .ok_or(super::CommandError::NoSuchPane(pane))?;
+        if entry.record.attention != Attention::None {
+            self.set_attention(now, pane, Attention::None, out);
+        }
+        Ok(super::Reply::Done)
+    }
+
+    fn set_attention(
+        &mut self,
+        now: Now,
+        pane: PaneId,
+        attention: Attention,
+        out: &mut Vec<Effect>,
+    ) {
+        if let Some(entry) = self.panes.get_mut(&pane) {
+            entry.edit().attention = attention;
+            self.save.changed(now.mono);
+            publish(out, Event::AttentionChanged { pane, attention });
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stored {
+    Unchanged,
+    Anchor,
+    NewConversation,
+}
+
+impl super::PaneEntry {
+    fn store_anchor(&mut self, id: &AgentSessionId, anchor: Anchor) -> Stored {
+        let candidate = self.run.candidate.as_ref() == Some(id);
+        let home = self.run.home.clone();
+        let Some(agent) = &self.record.agent else {
+            return Stored::Unchanged;
+        };
+        let saved = agent.conversation.as_ref();
+        if candidate && anchor.user_messages > 0 {
+            let Some((cwd, config_env)) = home else {
+                return Stored::Unchanged;
+            };
+            let previous = saved.map(|saved| saved.id.clone());
+            let conversation = Conversation {
+                id: id.clone(),
+                cwd,
+                config_env,
+                anchor: Some(anchor),
+                previous,
+            };
+            self.run.candidate = None;
+            if let Some(agent) = &mut self.edit().agent {
+                agent.conversation = Some(conversation);
+                agent.last_failure = None;
+            }
+            return Stored::NewConversation;
+        }
+        let changed = saved.is_some_and(|c| c.id == *id && c.anchor.as_ref() != Some(&anchor));
+        if changed
+            && let Some(agent) = &mut self.edit().agent
+            && let Some(conversation) = &mut agent.conversation
+        {
+            conversation.anchor = Some(anchor);
+            return Stored::Anchor;
+        }
+        Stored::Unchanged
+    }
+}

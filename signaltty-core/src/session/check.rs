@@ -1,0 +1,123 @@
+//! Every invariant of a session, for tests after each step.
+
+use std::collections::BTreeSet;
+
+use super::Session;
+use crate::id::{PaneId, TabId, WorkspaceId};
+
+/// A bug in the core.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Violation {
+    /// A layout is malformed (L1, L2, L4, L8).
+    #[error("layout of {tab}: {what}")]
+    Layout {
+        /// The tab.
+        tab: TabId,
+        /// What is wrong.
+        what: String,
+    },
+    /// A pane is not in exactly one tab (L3, S3).
+    #[error("pane {0} is not in exactly one tab")]
+    Placement(PaneId),
+    /// The active pane is not in its tab (L5).
+    #[error("the active pane of {0} is not in it")]
+    ActivePane(TabId),
+    /// A tab is not in exactly one workspace.
+    #[error("tab {0} is not in exactly one workspace")]
+    TabPlacement(TabId),
+    /// The active tab is not in its workspace.
+    #[error("the active tab of {0} is not in it")]
+    ActiveTab(WorkspaceId),
+    /// An instance does not belong to the pane that it is noted for.
+    #[error("instances and the state of pane {0} disagree")]
+    Instance(PaneId),
+    /// One conversation is open in two panes (R8).
+    #[error("panes {0} and {1} are reopening one conversation")]
+    Duplicate(PaneId, PaneId),
+}
+
+impl Session {
+    /// Checks everything that must hold between two inputs.
+    ///
+    /// # Errors
+    ///
+    /// The first violation, which is a bug.
+    pub fn check(&self) -> Result<(), Violation> {
+        let mut placed = BTreeSet::new();
+        let mut tabs = BTreeSet::new();
+        for entry in self.workspaces.values() {
+            for tab in &entry.tabs {
+                let owned = self
+                    .tabs
+                    .get(tab)
+                    .is_some_and(|t| t.workspace == entry.record.id);
+                if !tabs.insert(*tab) || !owned {
+                    return Err(Violation::TabPlacement(*tab));
+                }
+            }
+            let active = entry.record.active_tab;
+            if active.is_some_and(|tab| !entry.tabs.contains(&tab)) {
+                return Err(Violation::ActiveTab(entry.record.id));
+            }
+        }
+        for tab in self.tabs.values() {
+            if !tabs.contains(&tab.id) {
+                return Err(Violation::TabPlacement(tab.id));
+            }
+            tab.layout
+                .check(&self.config.layout)
+                .map_err(|violation| Violation::Layout {
+                    tab: tab.id,
+                    what: violation.to_string(),
+                })?;
+            if !tab.layout.contains(tab.active_pane) {
+                return Err(Violation::ActivePane(tab.id));
+            }
+            for pane in tab.layout.leaves() {
+                let owned = self
+                    .panes
+                    .get(&pane)
+                    .is_some_and(|p| p.record.tab == tab.id);
+                if !placed.insert(pane) || !owned {
+                    return Err(Violation::Placement(pane));
+                }
+            }
+        }
+        self.check_panes(&placed)
+    }
+
+    fn check_panes(&self, placed: &BTreeSet<PaneId>) -> Result<(), Violation> {
+        let mut open: Vec<(PaneId, _)> = Vec::new();
+        for (id, entry) in &self.panes {
+            if !placed.contains(id) {
+                return Err(Violation::Placement(*id));
+            }
+            let noted = entry
+                .state
+                .instance()
+                .map(|i| self.instances.get(&i) == Some(id));
+            if noted == Some(false) {
+                return Err(Violation::Instance(*id));
+            }
+            let resuming = matches!(entry.state, crate::restore::PaneState::Resuming(_));
+            let conversation = entry
+                .record
+                .agent
+                .as_ref()
+                .and_then(|a| a.conversation.as_ref());
+            if let (true, Some(conversation)) = (resuming, conversation) {
+                if let Some((other, _)) = open.iter().find(|(_, c)| conversation.same_as(c)) {
+                    return Err(Violation::Duplicate(*other, *id));
+                }
+                open.push((*id, conversation.clone()));
+            }
+        }
+        for (instance, pane) in &self.instances {
+            if self.panes.get(pane).and_then(|e| e.state.instance()) != Some(*instance) {
+                return Err(Violation::Instance(*pane));
+            }
+        }
+        Ok(())
+    }
+}

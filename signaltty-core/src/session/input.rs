@@ -1,0 +1,117 @@
+//! What goes into a session.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use super::Command;
+use crate::agent::{AgentReport, AgentSessionId, Anchor, Fingerprint};
+use crate::id::{InstanceId, PaneId, RequestId};
+use crate::pane::ExitStatus;
+use crate::restore::Refusal;
+use crate::save::{SaveFailure, SaveToken};
+
+/// A command, a fact, or the passing of time.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Input {
+    /// Somebody wants something. Gets exactly one reply (S2).
+    Command {
+        /// Ties the reply to it.
+        request: RequestId,
+        /// What is wanted.
+        command: Command,
+    },
+    /// An agent reported, or was looked at.
+    Report {
+        /// The instance that it is about.
+        instance: InstanceId,
+        /// What was understood.
+        report: AgentReport,
+    },
+    /// A process was started, or could not be.
+    Spawned {
+        /// The instance of the [`Spawn`](super::Effect::Spawn).
+        instance: InstanceId,
+        /// Why it could not be started.
+        result: Result<(), Refusal>,
+    },
+    /// A process ended and was waited for.
+    Exited {
+        /// Which.
+        instance: InstanceId,
+        /// How.
+        status: ExitStatus,
+        /// The last line on its screen, for the reason of a failed resume.
+        last_line: Option<Arc<str>>,
+    },
+    /// Preflight came to an end.
+    Preflighted {
+        /// The pane.
+        pane: PaneId,
+        /// The request of the resume that asked for it.
+        request: RequestId,
+        /// What it found.
+        result: Result<Fingerprint, Refusal>,
+    },
+    /// The record that a witness named was read again.
+    RecordRead {
+        /// The instance of the witness.
+        instance: InstanceId,
+        /// Which witness, as given in the effect.
+        witness: usize,
+        /// The conversation whose record was read.
+        named: AgentSessionId,
+        /// What was found.
+        result: Result<Fingerprint, Refusal>,
+    },
+    /// A live conversation was anchored.
+    Anchored {
+        /// The instance that has it open.
+        instance: InstanceId,
+        /// The conversation.
+        id: AgentSessionId,
+        /// Its anchor; refused while nobody has said anything in it.
+        result: Result<Anchor, Refusal>,
+    },
+    /// A pane's output told something.
+    Fact {
+        /// The instance that printed it.
+        instance: InstanceId,
+        /// What.
+        fact: PaneFact,
+    },
+    /// A save came to an end.
+    Saved {
+        /// Which.
+        token: SaveToken,
+        /// Why it failed.
+        result: Result<(), SaveFailure>,
+    },
+    /// The server must go.
+    Shutdown(ShutdownCause),
+    /// A deadline may have passed.
+    Tick,
+}
+
+/// Something that a pane's output says about the pane.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum PaneFact {
+    /// It printed something since the last save.
+    Printed,
+    /// The program set the title (OSC 0 and 2). Empty resets it.
+    Title(Arc<str>),
+    /// The program told its working directory (OSC 7), or the process has it.
+    Cwd(PathBuf),
+    /// The bell rang.
+    Bell,
+}
+
+/// Why the server must go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ShutdownCause {
+    /// A signal.
+    Terminate,
+    /// The host goes down.
+    Host,
+}

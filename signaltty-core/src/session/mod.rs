@@ -1,0 +1,337 @@
+//! The session: one owner of all state, fed with inputs, answering with
+//! effects.
+//!
+//! [`Session::handle`] is deterministic: the same inputs give the same state and
+//! the same effects (S5). It never fails and never panics on input; what cannot
+//! be done is refused by a reply.
+
+mod agents;
+mod check;
+mod command;
+mod effect;
+mod event;
+mod input;
+mod process;
+mod restore;
+mod resume;
+mod shutdown;
+mod structure;
+mod view;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::time::Duration;
+
+pub use check::Violation;
+pub use command::{Command, CommandError, PaneSpec, SwitchChange};
+pub use effect::{Effect, PaneVerdict, Program, Reply, SpawnCommand, VerdictWord};
+pub use event::Event;
+pub use input::{Input, PaneFact, ShutdownCause};
+pub use view::{PaneView, TabView, WorkspaceView};
+
+use crate::agent::{AgentKind, AgentPolicy, AgentSessionId, Fingerprint, Witness};
+use crate::id::{InstanceId, PaneId, RequestId, ServerEpoch, TabId, WorkspaceId};
+use crate::layout::Limits;
+use crate::notification::Notification;
+use crate::pane::SavedPane;
+use crate::restore::PaneState;
+use crate::save::{SaveConfig, SavePolicy, SaveToken};
+use crate::saved::SavedSession;
+use crate::time::Now;
+use crate::workspace::{SavedTab, SavedWorkspace};
+
+/// How a session is set up.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Config {
+    /// What each agent can show. A kind without an entry can prove nothing.
+    pub policies: BTreeMap<AgentKind, AgentPolicy>,
+    /// When to save.
+    pub save: SaveConfig,
+    /// Limits of one tab.
+    pub layout: Limits,
+    /// How many panes there may be in all.
+    pub max_panes: usize,
+    /// Exits so shortly before a shutdown belong to it (D-8).
+    pub shutdown_window: Duration,
+    /// How long evidence is awaited from an agent without a policy.
+    pub default_deadline: Duration,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            policies: BTreeMap::new(),
+            save: SaveConfig::default(),
+            layout: Limits::default(),
+            max_panes: 10_000,
+            shutdown_window: Duration::from_secs(10),
+            default_deadline: Duration::from_secs(10),
+        }
+    }
+}
+
+/// A terminal session: workspaces, tabs, panes, and how they come back.
+#[derive(Debug, Clone)]
+pub struct Session {
+    epoch: ServerEpoch,
+    next_serial: u64,
+    config: Config,
+    order: Vec<WorkspaceId>,
+    workspaces: BTreeMap<WorkspaceId, WorkspaceEntry>,
+    tabs: BTreeMap<TabId, Arc<SavedTab>>,
+    panes: BTreeMap<PaneId, PaneEntry>,
+    notifications: Vec<Arc<Notification>>,
+    /// Which pane an instance belongs to, while it may still report.
+    instances: BTreeMap<InstanceId, PaneId>,
+    /// Processes being started for panes that do not exist before they run.
+    pending: BTreeMap<InstanceId, structure::Creation>,
+    /// Saved commands being run again.
+    restarting: BTreeMap<InstanceId, (RequestId, PaneId)>,
+    /// Processes of closed panes, waited for so that a shutdown is complete.
+    leaving: BTreeSet<InstanceId>,
+    save: SavePolicy,
+    phase: Phase,
+    emptied_by_user: bool,
+    journal_seq: u64,
+}
+
+#[derive(Debug, Clone)]
+struct WorkspaceEntry {
+    record: Arc<SavedWorkspace>,
+    tabs: Vec<TabId>,
+}
+
+#[derive(Debug, Clone)]
+struct PaneEntry {
+    record: Arc<SavedPane>,
+    state: PaneState,
+    run: Run,
+}
+
+/// What is known of a pane's present or last process. Dies with the server.
+#[derive(Debug, Clone, Default)]
+struct Run {
+    /// A person asked for its end.
+    ended_by_user: bool,
+    /// When it ended, and whether a person did it.
+    ended: Option<(Duration, bool)>,
+    /// Where it was started, and its agent's identity variables.
+    home: Option<(std::path::PathBuf, crate::env::ConfigEnv)>,
+    /// A conversation that it shows and that has no anchor yet.
+    candidate: Option<AgentSessionId>,
+    /// The anchor is being taken, and whether it must be taken again after.
+    anchoring: Option<bool>,
+    /// What is known about its conversation.
+    verdict: Option<PaneVerdict>,
+    /// Evidence of a resume that a person left open unconfirmed.
+    proof: Option<(Option<Fingerprint>, Vec<Witness>)>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    Running,
+    /// The last save is pending or under way.
+    Stopping {
+        request: Option<RequestId>,
+        token: Option<SaveToken>,
+    },
+    Stopped,
+}
+
+impl Session {
+    /// An empty session.
+    pub fn new(epoch: ServerEpoch, config: Config) -> Self {
+        Self {
+            epoch,
+            next_serial: 1,
+            order: Vec::new(),
+            workspaces: BTreeMap::new(),
+            tabs: BTreeMap::new(),
+            panes: BTreeMap::new(),
+            notifications: Vec::new(),
+            instances: BTreeMap::new(),
+            pending: BTreeMap::new(),
+            restarting: BTreeMap::new(),
+            leaving: BTreeSet::new(),
+            save: SavePolicy::new(config.save),
+            phase: Phase::Running,
+            emptied_by_user: false,
+            journal_seq: 0,
+            config,
+        }
+    }
+
+    /// Takes one input and says what is to be done, in order.
+    pub fn handle(&mut self, now: Now, input: Input) -> Vec<Effect> {
+        let mut out = Vec::new();
+        match input {
+            Input::Command { request, command } => self.command(now, request, command, &mut out),
+            Input::Report { instance, report } => self.report(now, instance, report, &mut out),
+            Input::Spawned { instance, result } => self.spawned(now, instance, result, &mut out),
+            Input::Exited {
+                instance,
+                status,
+                last_line,
+            } => {
+                self.exited(now, instance, status, last_line.as_deref(), &mut out);
+            }
+            Input::Preflighted {
+                pane,
+                request,
+                result,
+            } => {
+                self.preflighted(now, pane, request, result, &mut out);
+            }
+            Input::RecordRead {
+                instance,
+                witness,
+                named,
+                result,
+            } => {
+                self.record_read(now, instance, witness, named, result, &mut out);
+            }
+            Input::Anchored {
+                instance,
+                id,
+                result,
+            } => {
+                self.anchored(now, instance, id, result, &mut out);
+            }
+            Input::Fact { instance, fact } => self.fact(now, instance, fact, &mut out),
+            Input::Saved { token, result } => self.save_ended(now, token, result, &mut out),
+            Input::Shutdown(_) => self.begin_shutdown(now, None, &mut out),
+            Input::Tick => {}
+        }
+        self.check_deadlines(now, &mut out);
+        self.start_save(now, &mut out);
+        out
+    }
+
+    /// The next monotonic time at which [`Input::Tick`] does something.
+    pub fn deadline(&self) -> Option<Duration> {
+        let verifying = self.panes.values().filter_map(PaneEntry::deadline).min();
+        let save = if self.phase == Phase::Stopped {
+            None
+        } else {
+            self.save.deadline()
+        };
+        save.into_iter().chain(verifying).min()
+    }
+
+    /// The value that may be persisted.
+    pub fn saved(&self, now: Now) -> SavedSession {
+        let mut saved = SavedSession {
+            saved_at: now.wall,
+            journal_seq: self.journal_seq,
+            notifications: self.notifications.clone(),
+            emptied_by_user: self.emptied_by_user,
+            ..SavedSession::default()
+        };
+        for workspace in self.order.iter().filter_map(|id| self.workspaces.get(id)) {
+            saved.workspaces.push(Arc::clone(&workspace.record));
+            for tab in workspace.tabs.iter().filter_map(|id| self.tabs.get(id)) {
+                saved.tabs.push(Arc::clone(tab));
+                let panes = tab.layout.leaves().filter_map(|id| self.panes.get(&id));
+                saved
+                    .panes
+                    .extend(panes.map(|pane| Arc::clone(&pane.record)));
+            }
+        }
+        saved
+    }
+
+    /// Whether every change is saved.
+    pub fn is_saved(&self) -> bool {
+        self.save.is_clean()
+    }
+
+    /// How many saves in a row failed.
+    pub fn save_failures(&self) -> u32 {
+        self.save.failures()
+    }
+
+    /// Notes the last published event, so that it is in the next snapshot.
+    pub fn note_published(&mut self, seq: u64) {
+        self.journal_seq = seq;
+    }
+
+    fn command(&mut self, now: Now, request: RequestId, command: Command, out: &mut Vec<Effect>) {
+        if self.phase != Phase::Running {
+            reply(out, request, Err(CommandError::Stopping));
+            return;
+        }
+        // `None`: the reply comes with a later input.
+        let result = match command {
+            Command::Resume { pane, anyway, cwd } => self
+                .begin_resume(now, request, pane, anyway, cwd, out)
+                .err()
+                .map(Err),
+            Command::Restart(pane) => self.restart(request, pane, out).err().map(Err),
+            Command::Shutdown { force } => self
+                .request_shutdown(now, request, force, out)
+                .err()
+                .map(Err),
+            Command::Terminate(pane) => Some(self.terminate(pane, out)),
+            Command::MarkSeen(pane) => Some(self.mark_seen(now, pane, out)),
+            other => self.edit(now, request, other, out),
+        };
+        if let Some(result) = result {
+            reply(out, request, result);
+        }
+    }
+
+    fn new_instance(&mut self) -> InstanceId {
+        let instance = InstanceId::new(self.epoch, self.next_serial);
+        self.next_serial += 1;
+        instance
+    }
+
+    fn start_save(&mut self, now: Now, out: &mut Vec<Effect>) {
+        if self.phase == Phase::Stopped {
+            return;
+        }
+        if let Some((token, durability)) = self.save.start(now.mono) {
+            if let Phase::Stopping { token: last, .. } = &mut self.phase {
+                *last = Some(token);
+            }
+            out.push(Effect::Save { token, durability });
+        }
+    }
+}
+
+impl PaneEntry {
+    fn deadline(&self) -> Option<Duration> {
+        match &self.state {
+            PaneState::Resuming(stage) => match **stage {
+                crate::restore::ResumeStage::Verifying { deadline, .. } => Some(deadline),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    fn edit(&mut self) -> &mut SavedPane {
+        Arc::make_mut(&mut self.record)
+    }
+}
+
+fn reply(out: &mut Vec<Effect>, request: RequestId, result: Result<Reply, CommandError>) {
+    out.push(Effect::Reply { request, result });
+}
+
+fn publish(out: &mut Vec<Effect>, event: Event) {
+    out.push(Effect::Publish(event));
+}
+
+/// Cuts what a program or a person gives as a title or message to one line of
+/// at most `max` characters without control characters (C082).
+pub fn plain_line(text: &str, max: usize) -> Arc<str> {
+    let visible = text.chars().map(|c| if c.is_control() { ' ' } else { c });
+    let hidden = |c: &char| matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    let line: String = visible.filter(|c| !hidden(c)).take(max).collect();
+    line.trim().into()
+}
+
+/// Longest title of a pane, tab or workspace, in characters.
+pub const TITLE_CHARS: usize = 200;

@@ -1,0 +1,292 @@
+//! Processes of panes: started, ended, and what their output tells.
+
+use super::{
+    CommandError, Effect, Event, PaneEntry, PaneFact, Program, Reply, Run, Session, SpawnCommand,
+    TITLE_CHARS, plain_line, publish, reply,
+};
+use crate::env::ConfigEnv;
+use crate::id::{InstanceId, PaneId, RequestId};
+use crate::pane::{Attention, EndCause, ExitStatus, Lifecycle, PaneEnd};
+use crate::restore::{FailureCode, PaneState, Refusal, classify};
+use crate::time::Now;
+
+impl Session {
+    pub(super) fn spawned(
+        &mut self,
+        now: Now,
+        instance: InstanceId,
+        result: Result<(), Refusal>,
+        out: &mut Vec<Effect>,
+    ) {
+        if let Some(creation) = self.pending.remove(&instance) {
+            match result {
+                // What was asked for before the end is stopped with the rest.
+                Ok(()) => self.place(now, instance, creation, out),
+                Err(refusal) => {
+                    reply(
+                        out,
+                        creation.request,
+                        Err(CommandError::SpawnFailed(refusal)),
+                    );
+                }
+            }
+            return;
+        }
+        if self.restarting.contains_key(&instance) {
+            return self.restarted(now, instance, result, out);
+        }
+        let Some(pane) = self.instances.get(&instance).copied() else {
+            if result.is_err() {
+                self.leaving.remove(&instance);
+            }
+            return;
+        };
+        self.resume_spawned(now, pane, instance, result, out);
+    }
+
+    pub(super) fn exited(
+        &mut self,
+        now: Now,
+        instance: InstanceId,
+        status: ExitStatus,
+        last_line: Option<&str>,
+        out: &mut Vec<Effect>,
+    ) {
+        self.leaving.remove(&instance);
+        let Some(pane) = self.instances.remove(&instance) else {
+            return;
+        };
+        let stopping = self.is_stopping();
+        let Some(entry) = self.panes.get_mut(&pane) else {
+            return;
+        };
+        if let PaneState::Resuming(_) = entry.state {
+            self.resume_exited(now, pane, status, last_line, out);
+            return;
+        }
+        let explicit = entry.run.ended_by_user;
+        entry.run.ended = Some((now.mono, explicit));
+        entry.run.verdict = None;
+        entry.run.proof = None;
+        let by_itself = matches!(status.code, Some(0 | 130));
+        let cause = match (explicit, stopping, by_itself) {
+            (true, _, _) => EndCause::User,
+            (false, true, _) => EndCause::Shutdown,
+            (false, false, true) => EndCause::User,
+            (false, false, false) => EndCause::Process,
+        };
+        entry.end(now, cause, Some(status));
+        self.save.changed(now.mono);
+        publish(out, Event::PaneExited { pane, status });
+        self.publish_state(pane, out);
+        self.set_lifecycle(now, pane, Lifecycle::Exited, out);
+        self.raise_attention(now, pane, Attention::Unread, out);
+    }
+
+    /// A person ends what runs in a pane.
+    pub(super) fn terminate(
+        &mut self,
+        pane: PaneId,
+        out: &mut Vec<Effect>,
+    ) -> Result<Reply, CommandError> {
+        let entry = self
+            .panes
+            .get_mut(&pane)
+            .ok_or(CommandError::NoSuchPane(pane))?;
+        let state = entry.state.as_str();
+        let PaneState::Live { instance } = entry.state else {
+            return Err(CommandError::NoProcess(pane, state));
+        };
+        entry.run.ended_by_user = true;
+        out.push(Effect::Kill { instance });
+        Ok(Reply::Done)
+    }
+
+    /// Runs the saved command of a tombstone again, by hand.
+    pub(super) fn restart(
+        &mut self,
+        request: RequestId,
+        pane: PaneId,
+        out: &mut Vec<Effect>,
+    ) -> Result<(), CommandError> {
+        let entry = self
+            .panes
+            .get(&pane)
+            .ok_or(CommandError::NoSuchPane(pane))?;
+        let PaneState::Tombstone(_) = entry.state else {
+            return Err(CommandError::HasProcess(pane, entry.state.as_str()));
+        };
+        if self.restarting.values().any(|(_, other)| *other == pane) {
+            return Err(CommandError::HasProcess(pane, "being restarted"));
+        }
+        let record = &entry.record;
+        let command = SpawnCommand {
+            program: Program::Argv {
+                argv: record.argv.clone(),
+                agent: record.agent.as_ref().map(|agent| agent.kind.clone()),
+            },
+            cwd: record.cwd.clone(),
+            config_env: ConfigEnv::default(),
+        };
+        let size = record.size;
+        let instance = self.new_instance();
+        self.restarting.insert(instance, (request, pane));
+        out.push(Effect::Spawn {
+            pane,
+            instance,
+            command,
+            size,
+            request: Some(request),
+        });
+        Ok(())
+    }
+
+    pub(super) fn restarted(
+        &mut self,
+        now: Now,
+        instance: InstanceId,
+        result: Result<(), Refusal>,
+        out: &mut Vec<Effect>,
+    ) {
+        let Some((request, pane)) = self.restarting.remove(&instance) else {
+            return;
+        };
+        if let Err(refusal) = result {
+            reply(out, request, Err(CommandError::SpawnFailed(refusal)));
+            return;
+        }
+        let Some(entry) = self.panes.get_mut(&pane) else {
+            self.leaving.insert(instance);
+            out.push(Effect::Kill { instance });
+            reply(
+                out,
+                request,
+                Err(CommandError::Gone("the pane was closed meanwhile")),
+            );
+            return;
+        };
+        let home = Some((entry.record.cwd.clone(), ConfigEnv::default()));
+        entry.run = Run {
+            home,
+            ..Run::default()
+        };
+        let kind = entry.record.agent.as_ref().map(|agent| agent.kind.clone());
+        self.go_live(now, pane, instance, out);
+        reply(out, request, Ok(Reply::Done));
+        if let Some(kind) = kind {
+            out.push(Effect::Observe { instance, kind });
+        }
+    }
+
+    /// A process runs in the pane from now on.
+    pub(super) fn go_live(
+        &mut self,
+        now: Now,
+        pane: PaneId,
+        instance: InstanceId,
+        out: &mut Vec<Effect>,
+    ) {
+        self.instances.insert(instance, pane);
+        if let Some(entry) = self.panes.get_mut(&pane) {
+            entry.state = PaneState::Live { instance };
+            entry.edit().end = None;
+        }
+        self.save.changed(now.mono);
+        self.publish_state(pane, out);
+        let known = self.panes.get(&pane).map(|entry| entry.record.lifecycle);
+        if known == Some(Lifecycle::Exited) {
+            self.set_lifecycle(now, pane, Lifecycle::Unknown, out);
+        }
+    }
+
+    pub(super) fn fact(
+        &mut self,
+        now: Now,
+        instance: InstanceId,
+        fact: PaneFact,
+        out: &mut Vec<Effect>,
+    ) {
+        let Some(pane) = self.instances.get(&instance).copied() else {
+            return;
+        };
+        match fact {
+            PaneFact::Printed => self.save.printed(now.mono),
+            PaneFact::Bell => self.raise_attention(now, pane, Attention::Unread, out),
+            PaneFact::Title(title) => {
+                let title = plain_line(&title, TITLE_CHARS);
+                let Some(entry) = self.panes.get_mut(&pane) else {
+                    return;
+                };
+                if entry.record.titled_by_user || title.is_empty() || entry.record.title == title {
+                    return;
+                }
+                entry.edit().title = title;
+                self.save.changed(now.mono);
+                publish(out, Event::PaneUpdated { pane });
+            }
+            PaneFact::Cwd(cwd) => {
+                let Some(entry) = self.panes.get_mut(&pane) else {
+                    return;
+                };
+                if entry.record.cwd != cwd && cwd.is_absolute() {
+                    entry.edit().cwd = cwd;
+                    self.save.changed(now.mono);
+                    publish(out, Event::PaneUpdated { pane });
+                }
+            }
+        }
+    }
+
+    pub(super) fn publish_state(&self, pane: PaneId, out: &mut Vec<Effect>) {
+        if let Some(entry) = self.panes.get(&pane) {
+            publish(
+                out,
+                Event::PaneState {
+                    pane,
+                    state: entry.state.as_str(),
+                },
+            );
+        }
+    }
+}
+
+impl PaneEntry {
+    /// The process is gone: record how, and become the tombstone that follows
+    /// from it.
+    pub(super) fn end(&mut self, now: Now, cause: EndCause, status: Option<ExitStatus>) {
+        let working = matches!(
+            self.record.lifecycle,
+            Lifecycle::Working | Lifecycle::Blocked
+        );
+        let record = self.edit();
+        record.end = Some(PaneEnd {
+            cause,
+            status,
+            at: now.wall,
+        });
+        if let Some(agent) = &mut record.agent
+            && working
+            && cause != EndCause::User
+        {
+            agent.interrupted = true;
+        }
+        self.state = PaneState::Tombstone(classify(
+            self.record.end.as_ref(),
+            self.record.agent.as_ref(),
+        ));
+    }
+}
+
+/// Why a process that was to prove something ended, with its last words.
+pub(super) fn early_exit(program: &str, status: ExitStatus, last_line: Option<&str>) -> Refusal {
+    let said = match last_line.map(|line| plain_line(line, 160)) {
+        Some(line) if !line.is_empty() => format!("; its last line was: {line}"),
+        _ => String::new(),
+    };
+    Refusal::new(
+        FailureCode::SpawnFailed,
+        format!(
+            "{program} ended with {status} before it showed which conversation it had open{said}"
+        ),
+    )
+}

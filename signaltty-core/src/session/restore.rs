@@ -1,0 +1,64 @@
+//! From a saved session to a running one in which nothing runs (R1).
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::{Config, PaneEntry, Run, Session, WorkspaceEntry};
+use crate::id::ServerEpoch;
+use crate::notification::KEPT;
+use crate::pane::{Lifecycle, SavedPane};
+use crate::restore::{PaneState, classify};
+use crate::saved::SavedSession;
+use crate::time::Now;
+use crate::workspace::Naming;
+
+impl Session {
+    /// Rebuilds a session. Every pane is a tombstone; lifecycle and attention
+    /// are as saved (D-28). Starts nothing.
+    pub fn restore(saved: SavedSession, epoch: ServerEpoch, config: Config, now: Now) -> Self {
+        let mut session = Self::new(epoch, config);
+        session.journal_seq = saved.journal_seq;
+        let skip = saved.notifications.len().saturating_sub(KEPT);
+        session.notifications = saved.notifications.into_iter().skip(skip).collect();
+        let mut tabs_of: BTreeMap<_, Vec<_>> = BTreeMap::new();
+        for tab in saved.tabs {
+            tabs_of.entry(tab.workspace).or_default().push(tab.id);
+            session.tabs.insert(tab.id, tab);
+        }
+        for mut record in saved.workspaces {
+            if record.naming == Naming::Generating {
+                Arc::make_mut(&mut record).naming = Naming::Failed;
+                session.save.changed(now.mono);
+            }
+            session.order.push(record.id);
+            let tabs = tabs_of.remove(&record.id).unwrap_or_default();
+            session
+                .workspaces
+                .insert(record.id, WorkspaceEntry { record, tabs });
+        }
+        for mut record in saved.panes {
+            if was_interrupted(&record) {
+                if let Some(agent) = &mut Arc::make_mut(&mut record).agent {
+                    agent.interrupted = true;
+                }
+                session.save.changed(now.mono);
+            }
+            let state = PaneState::Tombstone(classify(record.end.as_ref(), record.agent.as_ref()));
+            session.panes.insert(
+                record.id,
+                PaneEntry {
+                    record,
+                    state,
+                    run: Run::default(),
+                },
+            );
+        }
+        session
+    }
+}
+
+/// A turn was under way when the server went, and that is not noted yet.
+fn was_interrupted(pane: &SavedPane) -> bool {
+    let working = matches!(pane.lifecycle, Lifecycle::Working | Lifecycle::Blocked);
+    pane.end.is_none() && working && pane.agent.as_ref().is_some_and(|agent| !agent.interrupted)
+}

@@ -1,0 +1,113 @@
+//! The one way in which a session ends: freeze, save once, stop.
+
+use super::{CommandError, Effect, Event, Phase, Reply, Session, publish, reply};
+use crate::id::RequestId;
+use crate::pane::{EndCause, PaneEnd};
+use crate::restore::{PaneState, classify};
+use crate::save::{SaveFailure, SaveToken};
+use crate::time::Now;
+
+impl Session {
+    pub(super) fn is_stopping(&self) -> bool {
+        self.phase != Phase::Running
+    }
+
+    pub(super) fn request_shutdown(
+        &mut self,
+        now: Now,
+        request: RequestId,
+        force: bool,
+        out: &mut Vec<Effect>,
+    ) -> Result<(), CommandError> {
+        let alive = self
+            .panes
+            .values()
+            .filter(|entry| entry.state.instance().is_some())
+            .count();
+        if alive > 0 && !force {
+            return Err(CommandError::PanesAlive(alive));
+        }
+        self.begin_shutdown(now, Some(request), out);
+        Ok(())
+    }
+
+    /// Freezes the panes and asks for the last save. A second call changes
+    /// nothing.
+    pub(super) fn begin_shutdown(
+        &mut self,
+        now: Now,
+        request: Option<RequestId>,
+        out: &mut Vec<Effect>,
+    ) {
+        if self.phase != Phase::Running {
+            return;
+        }
+        self.phase = Phase::Stopping {
+            request,
+            token: None,
+        };
+        self.reclaim_exits(now);
+        self.abandon_resumes(now, out);
+        for (instance, creation) in std::mem::take(&mut self.pending) {
+            self.leaving.insert(instance);
+            reply(out, creation.request, Err(CommandError::Stopping));
+        }
+        for (instance, (request, _)) in std::mem::take(&mut self.restarting) {
+            self.leaving.insert(instance);
+            reply(out, request, Err(CommandError::Stopping));
+        }
+        publish(out, Event::ServerStopping {});
+        self.save.changed(now.mono);
+        self.save.require_barrier();
+    }
+
+    /// What ended in the seconds before was ended by the shutdown, unless a
+    /// person did it through us (D-8, C001, C002, C038).
+    fn reclaim_exits(&mut self, now: Now) {
+        let window = self.config.shutdown_window;
+        for entry in self.panes.values_mut() {
+            let recent = entry
+                .run
+                .ended
+                .is_some_and(|(at, explicit)| !explicit && now.mono.saturating_sub(at) <= window);
+            let PaneState::Tombstone(_) = entry.state else {
+                continue;
+            };
+            if let (true, Some(end)) = (recent, entry.record.end) {
+                entry.edit().end = Some(PaneEnd {
+                    cause: EndCause::Shutdown,
+                    ..end
+                });
+                entry.state = PaneState::Tombstone(classify(
+                    entry.record.end.as_ref(),
+                    entry.record.agent.as_ref(),
+                ));
+            }
+        }
+    }
+
+    pub(super) fn save_ended(
+        &mut self,
+        now: Now,
+        token: SaveToken,
+        result: Result<(), SaveFailure>,
+        out: &mut Vec<Effect>,
+    ) {
+        if !self.save.finish(now.mono, token, result) {
+            return;
+        }
+        // A save that was under way when the shutdown began is not the last.
+        if let Phase::Stopping {
+            request,
+            token: Some(last),
+        } = self.phase
+            && last == token
+        {
+            self.phase = Phase::Stopped;
+            if let Some(request) = request {
+                reply(out, request, Ok(Reply::Done));
+            }
+            out.push(Effect::Stop);
+        }
+    }
+}
