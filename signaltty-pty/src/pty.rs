@@ -1,0 +1,184 @@
+//! The server's end of a terminal.
+//!
+//! A [`Pty`] is made by `spawn`, outside any runtime; [`Pty::register`] turns it
+//! into an [`AsyncPty`] inside one. Neither buffers anything. One task should
+//! write: two concurrent writers would interleave their bytes.
+
+use std::io;
+use std::os::fd::OwnedFd;
+
+use rustix::io::Errno;
+use rustix::termios::{tcgetpgrp, tcgetwinsize};
+use tokio::io::Interest;
+use tokio::time::{Instant, timeout_at};
+
+use crate::error::{WriteCause, WriteError};
+use crate::open;
+use crate::size::Size;
+use crate::sys::Watched;
+
+/// How much one read should ask for. The kernel hands out at most this much.
+pub const READ_BUFFER: usize = 64 * 1024;
+
+/// The master of a terminal, not yet known to a runtime.
+#[derive(Debug)]
+pub struct Pty {
+    master: OwnedFd,
+}
+
+impl Pty {
+    pub(crate) fn new(master: OwnedFd) -> Self {
+        Self { master }
+    }
+
+    /// Hands the terminal to the runtime of the caller.
+    ///
+    /// # Errors
+    ///
+    /// When the runtime cannot watch another descriptor; the terminal is then
+    /// closed, which hangs up on the child.
+    ///
+    /// # Panics
+    ///
+    /// Outside a tokio runtime with IO and time enabled.
+    pub fn register(self) -> io::Result<AsyncPty> {
+        Ok(AsyncPty {
+            master: Watched::new(self.master, Interest::READABLE | Interest::WRITABLE)?,
+        })
+    }
+
+    /// Sets the size; programs in the foreground are told if it changed.
+    ///
+    /// # Errors
+    ///
+    /// Whatever the kernel says; none is expected on an open terminal.
+    pub fn resize(&self, size: Size) -> io::Result<()> {
+        open::set_size(&self.master, size)
+    }
+}
+
+/// The master of a terminal, watched by a runtime.
+#[derive(Debug)]
+pub struct AsyncPty {
+    master: Watched,
+}
+
+impl AsyncPty {
+    /// Reads what is there, waiting for it if there is nothing.
+    ///
+    /// Returns 0 at the end of file, that is, once no process has the other end
+    /// open. Cancelling it loses nothing. Buffers should be [`READ_BUFFER`] long.
+    ///
+    /// # Errors
+    ///
+    /// Whatever the kernel says, except for the error that means end of file.
+    pub async fn read(&self, buffer: &mut [u8]) -> io::Result<usize> {
+        loop {
+            let mut ready = self.master.get().readable().await?;
+            match ready.try_io(|fd| read_some(fd.get_ref(), buffer)) {
+                Ok(result) => return result,
+                Err(_would_block) => {}
+            }
+        }
+    }
+
+    /// Reads what is there without waiting.
+    ///
+    /// # Errors
+    ///
+    /// [`io::ErrorKind::WouldBlock`] if there is nothing, else as [`read`](Self::read).
+    pub fn try_read(&self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.master
+            .get()
+            .try_io(Interest::READABLE, |fd| read_some(fd, buffer))
+    }
+
+    /// Writes a part of `bytes`, waiting until at least one byte is accepted.
+    ///
+    /// Cancelling it writes nothing.
+    ///
+    /// # Errors
+    ///
+    /// Whatever the kernel says; `EIO` when nobody has the other end open.
+    pub async fn write_some(&self, bytes: &[u8]) -> io::Result<usize> {
+        loop {
+            let mut ready = self.master.get().writable().await?;
+            match ready.try_io(|fd| {
+                Ok(rustix::io::retry_on_intr(|| {
+                    rustix::io::write(fd.get_ref(), bytes)
+                })?)
+            }) {
+                Ok(result) => return result,
+                Err(_would_block) => {}
+            }
+        }
+    }
+
+    /// Writes all of `bytes`, in as many parts as the terminal takes, until
+    /// `deadline`.
+    ///
+    /// A terminal takes a few KiB that nobody has read yet. If the future is
+    /// dropped, how much was written is not known; give a deadline instead.
+    ///
+    /// # Errors
+    ///
+    /// [`WriteError`] says how many bytes were accepted and why the rest was not.
+    pub async fn write_all_with(&self, bytes: &[u8], deadline: Instant) -> Result<(), WriteError> {
+        let mut rest = bytes;
+        while !rest.is_empty() {
+            let cause = match timeout_at(deadline, self.write_some(rest)).await {
+                Ok(Ok(count)) => {
+                    rest = rest.get(count..).unwrap_or_default();
+                    continue;
+                }
+                Ok(Err(error)) if error.raw_os_error() == Some(Errno::IO.raw_os_error()) => {
+                    WriteCause::Closed
+                }
+                Ok(Err(error)) => WriteCause::Io(error),
+                Err(_elapsed) => WriteCause::Timeout,
+            };
+            return Err(WriteError {
+                written: bytes.len() - rest.len(),
+                cause,
+            });
+        }
+        Ok(())
+    }
+
+    /// Sets the size; programs in the foreground are told if it changed.
+    ///
+    /// # Errors
+    ///
+    /// Whatever the kernel says; none is expected on an open terminal.
+    pub fn resize(&self, size: Size) -> io::Result<()> {
+        open::set_size(self.master.get().get_ref(), size)
+    }
+
+    /// The size the kernel has for this terminal.
+    ///
+    /// # Errors
+    ///
+    /// Whatever the kernel says; none is expected on an open terminal.
+    pub fn size(&self) -> io::Result<Size> {
+        let size = tcgetwinsize(self.master.get().get_ref())?;
+        Ok(Size::new(size.ws_col, size.ws_row))
+    }
+
+    /// The process group that has the terminal's foreground, if there is one.
+    ///
+    /// It can have ended already: a group id is only as good as its processes.
+    #[must_use]
+    pub fn foreground_group(&self) -> Option<u32> {
+        let group = tcgetpgrp(self.master.get().get_ref()).ok()?;
+        u32::try_from(group.as_raw_nonzero().get()).ok()
+    }
+}
+
+fn read_some(fd: &OwnedFd, buffer: &mut [u8]) -> io::Result<usize> {
+    match rustix::io::retry_on_intr(|| rustix::io::read(fd, &mut *buffer)) {
+        // Linux reports the last close of the other end as an IO error.
+        Err(Errno::IO) => Ok(0),
+        Err(errno) => Err(errno.into()),
+        Ok(count) => Ok(count),
+    }
+}

@@ -1,0 +1,178 @@
+//! The stop ladder: hangup, terminate, kill.
+//!
+//! Each step goes to the child's process group and to every process of its
+//! session, found anew, and then waits for all of them up to the grace period.
+//! A step that finds nobody left is not taken.
+//!
+//! Descendants that called `setsid` are not signalled, since they asked to live
+//! on; they are reported. One that also lost its parent before the first step
+//! is no longer recognisable as a descendant and is not reported.
+//!
+//! Looking through `/proc` blocks the calling thread for a few milliseconds.
+
+use std::collections::BTreeSet;
+use std::io;
+use std::time::Duration;
+
+use tokio::io::Interest;
+use tokio::time::{Instant, timeout_at};
+
+use crate::child::{Child, ExitStatus};
+use crate::process::{self, Member, ProcessId, Stat};
+use crate::signal::Signal;
+use crate::sys::Watched;
+
+/// The furthest step that was needed to end a session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum StopStep {
+    /// Nobody was left when the ladder began.
+    Nothing,
+    /// The hangup was enough.
+    Hangup,
+    /// Some process wanted to be asked to terminate.
+    Terminate,
+    /// Some process had to be killed.
+    Kill,
+}
+
+/// What became of a session that was stopped.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct StopReport {
+    /// The child's status; `None` only if it survived even SIGKILL for now.
+    pub status: Option<ExitStatus>,
+    /// How far the ladder was climbed.
+    pub needed: StopStep,
+    /// Processes of the session that are still there, such as one in an
+    /// uninterruptible system call.
+    pub remaining: Vec<ProcessId>,
+    /// Living descendants that left the session.
+    pub escaped: Vec<ProcessId>,
+}
+
+impl Child {
+    /// Ends the child and all processes of its session.
+    ///
+    /// Takes at most about three times `grace`; a session that is killed gets at
+    /// least a second to be gone.
+    ///
+    /// # Errors
+    ///
+    /// When `/proc` cannot be read or a pidfd cannot be watched.
+    ///
+    /// # Panics
+    ///
+    /// Outside a tokio runtime with IO and time enabled.
+    pub async fn stop(&self, grace: Duration) -> io::Result<StopReport> {
+        let mut needed = StopStep::Nothing;
+        let mut escaped = BTreeSet::new();
+        for (step, signal) in LADDER {
+            let members = self.members(&mut escaped)?;
+            if members.is_empty() {
+                break;
+            }
+            needed = step;
+            // The group can have members that the list has just missed.
+            let _ = self.signal_group(signal);
+            for member in &members {
+                member.signal(signal);
+                if signal != Signal::Kill {
+                    // A stopped process acts on a signal only when it goes on.
+                    member.signal(Signal::Continue);
+                }
+            }
+            let patience = if signal == Signal::Kill {
+                grace.max(KILL_PATIENCE)
+            } else {
+                grace
+            };
+            if self
+                .gone(members, signal, Instant::now() + patience, &mut escaped)
+                .await?
+            {
+                break;
+            }
+        }
+        let remaining = self
+            .members(&mut escaped)?
+            .iter()
+            .map(|member| member.id)
+            .collect();
+        let escaped = escaped
+            .into_iter()
+            .filter(|id| process::stat(id.pid).is_some_and(|stat| stat.id == *id && !stat.ended));
+        Ok(StopReport {
+            status: self.try_wait()?,
+            needed,
+            remaining,
+            escaped: escaped.collect(),
+        })
+    }
+
+    /// Waits until no member is left, following forks, or until `deadline`.
+    async fn gone(
+        &self,
+        mut members: Vec<Member>,
+        signal: Signal,
+        deadline: Instant,
+        escaped: &mut BTreeSet<ProcessId>,
+    ) -> io::Result<bool> {
+        let mut told: BTreeSet<ProcessId> = members.iter().map(|member| member.id).collect();
+        while !members.is_empty() {
+            for member in members {
+                let watched = Watched::new(member.pidfd, Interest::READABLE)?;
+                match timeout_at(deadline, watched.get().readable()).await {
+                    Ok(ready) => drop(ready?),
+                    Err(_elapsed) => return Ok(false),
+                }
+            }
+            members = self.members(escaped)?;
+            for member in &members {
+                // Forked between the look and the signal.
+                if told.insert(member.id) {
+                    member.signal(signal);
+                }
+            }
+        }
+        Ok(true)
+    }
+
+    /// The living processes of the session; notes descendants outside of it.
+    fn members(&self, escaped: &mut BTreeSet<ProcessId>) -> io::Result<Vec<Member>> {
+        let all = process::all()?;
+        let leader = all.iter().find(|stat| stat.id.pid == self.pid());
+        // With the child reaped, its number can be a stranger's by now. It is
+        // not as long as the old session has members, which keep it taken.
+        if self.is_reaped() && leader.is_some() {
+            return Ok(Vec::new());
+        }
+        let session: Vec<&Stat> = all
+            .iter()
+            .filter(|stat| stat.session == self.pid())
+            .collect();
+        for root in &session {
+            let family = process::descendants(&all, root.id.pid);
+            escaped.extend(
+                family
+                    .iter()
+                    .filter(|stat| stat.session != self.pid())
+                    .map(|stat| stat.id),
+            );
+        }
+        Ok(session
+            .into_iter()
+            .filter(|stat| !stat.ended)
+            .filter_map(process::hold)
+            .collect())
+    }
+}
+
+const LADDER: [(StopStep, Signal); 3] = [
+    (StopStep::Hangup, Signal::Hangup),
+    (StopStep::Terminate, Signal::Terminate),
+    (StopStep::Kill, Signal::Kill),
+];
+
+/// Even a killed process needs a moment to be gone.
+const KILL_PATIENCE: Duration = Duration::from_secs(1);

@@ -1,0 +1,134 @@
+//! The one module with `unsafe` code.
+//!
+//! It holds what no safe interface offers: the steps of a child between fork
+//! and exec, and the registration of a descriptor with the runtime.
+
+#![allow(unsafe_code)]
+
+use std::io;
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::process::CommandExt;
+use std::process::Command;
+use std::ptr;
+
+use nix::libc;
+use rustix::process::{
+    Pid, Signal, getpid, getppid, ioctl_tiocsctty, set_parent_process_death_signal, setsid,
+};
+use rustix::stdio::stdin;
+use tokio::io::Interest;
+use tokio::io::unix::AsyncFd;
+
+/// A descriptor that the runtime watches. Nothing but this module makes one.
+#[derive(Debug)]
+pub(crate) struct Watched {
+    fd: AsyncFd<OwnedFd>,
+}
+
+impl Watched {
+    /// Registers `fd` with the runtime of the caller.
+    ///
+    /// # Panics
+    ///
+    /// Outside a tokio runtime with IO enabled, as everything in tokio does.
+    pub(crate) fn new(fd: OwnedFd, interest: Interest) -> io::Result<Self> {
+        // SAFETY: An `OwnedFd` is open, reports the same descriptor for its
+        // whole life and is closed only when dropped. `AsyncFd` owns it, and the
+        // field is private and never replaced: `Self` only hands out shared
+        // references, through which an `OwnedFd` can neither be closed nor
+        // changed. So it stays open and the same until the `AsyncFd` is gone.
+        let fd = unsafe { AsyncFd::register_with_interest(fd, interest) }?;
+        Ok(Self { fd })
+    }
+
+    /// The registration, for waiting and for IO.
+    pub(crate) fn get(&self) -> &AsyncFd<OwnedFd> {
+        &self.fd
+    }
+}
+
+/// Arranges what the child does between fork and exec.
+///
+/// The child becomes the leader of a new session whose controlling terminal is
+/// its standard input, has no signal blocked, ignored or handled, is killed
+/// when the forking thread ends, and keeps no descriptor above 2 over its exec.
+pub(crate) fn prepare_child(command: &mut Command) {
+    let parent = getpid();
+    // SAFETY: The closure runs in the forked child of a process that may have
+    // many threads, so it must be async-signal-safe: each step below is one or
+    // more plain system calls on values on its stack or captured by copy. It
+    // neither allocates nor locks, and an `io::Error` made from a raw error
+    // number does neither. No value with a destructor is captured.
+    unsafe {
+        command.pre_exec(move || {
+            setsid()?;
+            ioctl_tiocsctty(stdin().as_fd())?;
+            reset_signals()?;
+            hide_descriptors();
+            die_with_parent(parent)
+        });
+    }
+}
+
+/// Asks for SIGKILL when the parent ends, then makes sure that it has not yet.
+fn die_with_parent(parent: Pid) -> io::Result<()> {
+    set_parent_process_death_signal(Some(Signal::KILL))?;
+    // A parent that ended before the request was made sends nothing.
+    if getppid() == Some(parent) {
+        Ok(())
+    } else {
+        Err(io::Error::from_raw_os_error(libc::ESRCH))
+    }
+}
+
+/// Gives every signal its default action and blocks none.
+///
+/// An exec keeps ignored signals ignored: under `nohup`, children would
+/// otherwise never notice a hangup.
+fn reset_signals() -> io::Result<()> {
+    for signal in 1..=LAST_SIGNAL {
+        // SAFETY: An all-zero `sigaction` is a valid value: no flags, an empty
+        // mask, and `SIG_DFL`, which is zero, as its handler. `sigaction` and
+        // `signal` are async-signal-safe. Signals that cannot be changed (KILL,
+        // STOP and those of the C library) are refused without effect.
+        unsafe {
+            let action = MaybeUninit::<libc::sigaction>::zeroed().assume_init();
+            libc::sigaction(signal, &raw const action, ptr::null_mut());
+        }
+    }
+    let mut none = MaybeUninit::<libc::sigset_t>::uninit();
+    // SAFETY: `sigemptyset` initializes the set it is given, and the mask is
+    // only read from it afterwards; the old mask is not asked for. Both are
+    // async-signal-safe, and the forked child has a single thread.
+    let result = unsafe {
+        libc::sigemptyset(none.as_mut_ptr());
+        libc::sigprocmask(libc::SIG_SETMASK, none.as_ptr(), ptr::null_mut())
+    };
+    if result == 0 {
+        Ok(())
+    } else {
+        Err(io::Error::last_os_error())
+    }
+}
+
+/// Marks every descriptor above 2 close-on-exec.
+///
+/// Ours are so from birth; this covers what the process inherited from whoever
+/// started it. An old kernel without the call leaves those as they are.
+fn hide_descriptors() {
+    // SAFETY: `close_range` takes three integers, touches no memory, and with
+    // this flag closes nothing: descriptors that the standard library still
+    // uses to report a failed exec stay usable.
+    unsafe {
+        libc::syscall(
+            libc::SYS_close_range,
+            3_u32,
+            u32::MAX,
+            libc::CLOSE_RANGE_CLOEXEC,
+        );
+    }
+}
+
+/// Linux has signals 1 to 64 on every architecture but MIPS, which has more.
+const LAST_SIGNAL: libc::c_int = 64;
