@@ -41,7 +41,7 @@ pub enum ResolveError {
         path: PathBuf,
     },
     /// The name contains no slash, and no directory of `PATH` has it.
-    #[error("no program {} in PATH", program.display())]
+    #[error("no program {} in PATH", program.to_string_lossy())]
     NotInPath {
         /// The name that was looked for.
         program: OsString,
@@ -97,7 +97,7 @@ pub enum SpawnError {
         index: usize,
     },
     /// A variable has an empty name, or `=` or a zero byte in it.
-    #[error("malformed environment variable {}", name.display())]
+    #[error("malformed environment variable {}", name.to_string_lossy())]
     Environment {
         /// The variable's name.
         name: OsString,

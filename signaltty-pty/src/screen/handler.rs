@@ -1,0 +1,584 @@
+//! The handler between the parser and the emulator.
+//!
+//! It forwards every call, and around some of them it
+//! - logs rows of the primary screen just before they scroll off. The emulator
+//!   keeps no history at all, so it never holds more than the screen;
+//! - follows the state that the emulator hides, see [`Shadow`];
+//! - bounds what programs can make a cell or a title hold;
+//! - repairs behaviour in which the emulator differs from other terminals.
+//!
+//! Rows leave the screen only at the top of a scroll region that begins at the
+//! first row, by a line feed, a wrap or `CSI S`, and by `CSI 2 J` or a reset.
+//! Lines deleted at the top (`CSI M`) are gone, as in xterm.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use alacritty_terminal::event::VoidListener;
+use alacritty_terminal::grid::Dimensions;
+use alacritty_terminal::index::{Column, Line};
+use alacritty_terminal::term::cell::{Cell, Flags};
+use alacritty_terminal::term::test::TermSize;
+use alacritty_terminal::term::{Config, Term, TermMode};
+use alacritty_terminal::vte::ansi::{
+    Attr, CharsetIndex, ClearMode, CursorShape, CursorStyle, Handler, Hyperlink, KeyboardModes,
+    KeyboardModesApplyBehavior, LineClearMode, Mode, ModifyOtherKeys, NamedPrivateMode,
+    PrivateMode, Rgb, StandardCharset, TabulationClearMode,
+};
+
+use super::answers;
+use super::events::{Outbox, ScreenEvent};
+use super::grid;
+use super::osc::clean;
+use super::shadow::{Keyboard, Shadow};
+use super::view::{RowView, View};
+use super::{Emulator, Listener, Parked};
+use crate::history::History;
+
+/// Everything a call of the parser can change.
+pub(super) struct Driver<'a> {
+    pub(super) term: &'a mut Emulator,
+    pub(super) listener: &'a Listener,
+    pub(super) shadow: &'a mut Shadow,
+    pub(super) history: &'a mut History,
+    pub(super) outbox: &'a mut Outbox,
+    pub(super) parked: &'a mut Option<Parked>,
+}
+
+impl Driver<'_> {
+    fn alternate(&self) -> bool {
+        self.term.mode().contains(TermMode::ALT_SCREEN)
+    }
+
+    fn row(&self) -> usize {
+        usize::try_from(self.term.grid().cursor.point.line.0).unwrap_or(0)
+    }
+
+    /// A row as the emulator counts it when origin mode may be on.
+    fn relative(&self, row: i64) -> i32 {
+        let origin = self.term.mode().contains(TermMode::ORIGIN);
+        let top = if origin { self.shadow.region.0 } else { 0 };
+        let row = row - i64::try_from(top).unwrap_or(0);
+        i32::try_from(row.max(0)).unwrap_or(i32::MAX)
+    }
+
+    /// The cursor's row, moved down by `rows` or up by a negative number.
+    fn moved(&self, rows: i64) -> i32 {
+        self.relative(i64::from(self.term.grid().cursor.point.line.0) + rows)
+    }
+
+    fn column(&self) -> usize {
+        self.term.grid().cursor.point.column.0
+    }
+
+    /// Logs the rows that scrolling by `count` takes off the primary screen.
+    fn leave(&mut self, count: usize) {
+        let (top, bottom) = self.shadow.region;
+        if top != 0 || self.alternate() {
+            return;
+        }
+        let grid = self.term.grid();
+        for row in 0..count.min(bottom) {
+            self.history.push_row(&RowView::new(&grid[grid::line(row)]));
+        }
+    }
+
+    /// To be called before a line feed.
+    fn before_linefeed(&mut self) {
+        if self.row() + 1 == self.shadow.region.1 {
+            self.leave(1);
+        }
+    }
+
+    /// To be called before the cursor's line wraps. The emulator marks the cell
+    /// itself, but in a region of one row too late for the log.
+    fn before_wrap(&mut self, filler: bool) {
+        if !self.term.mode().contains(TermMode::LINE_WRAP) {
+            return;
+        }
+        if self.row() + 1 == self.shadow.region.1 {
+            let cell = self.term.grid_mut().cursor_cell();
+            if filler {
+                *cell = Cell::default();
+                cell.flags.insert(Flags::LEADING_WIDE_CHAR_SPACER);
+            }
+            cell.flags.insert(Flags::WRAPLINE);
+            self.leave(1);
+        }
+    }
+
+    /// Logs the whole primary screen before it is cleared, unless it looks as
+    /// it did when it was last cleared: programs clear and draw the same again.
+    fn leave_all(&mut self) {
+        if self.alternate() {
+            return;
+        }
+        let view = View {
+            term: self.term,
+            shadow: self.shadow,
+        };
+        let used = view.rows().collect::<Vec<_>>();
+        let used = used.iter().rposition(|row| row.visible().next().is_some());
+        let Some(last) = used else { return };
+        let mut hasher = DefaultHasher::new();
+        for row in view.rows().take(last + 1) {
+            for glyph in row.visible() {
+                (glyph.c, glyph.marks).hash(&mut hasher);
+            }
+            row.wrapped().hash(&mut hasher);
+        }
+        let fingerprint = Some(hasher.finish());
+        if self.shadow.last_cleared != fingerprint {
+            for row in view.rows().take(last + 1) {
+                self.history.push_row(&row);
+            }
+        }
+        self.history.close();
+        self.shadow.last_cleared = fingerprint;
+    }
+
+    /// Repairs the cursor's row after cells were moved or erased in it.
+    fn mend(&mut self) {
+        let line = self.term.grid().cursor.point.line;
+        grid::mend_row(self.term.grid_mut(), line);
+    }
+
+    /// Forwards a question and takes the emulator's answer.
+    fn ask(&mut self, question: impl FnOnce(&mut Emulator)) {
+        question(self.term);
+        self.outbox.answer(self.listener.take().as_bytes());
+    }
+
+    fn keyboard(&mut self) -> &mut Keyboard {
+        let [primary, alternate] = &mut self.shadow.keyboards;
+        if self.term.mode().contains(TermMode::ALT_SCREEN) {
+            alternate
+        } else {
+            primary
+        }
+    }
+
+    fn show_title(&mut self, title: Option<String>) {
+        if self.shadow.title != title {
+            self.shadow.title.clone_from(&title);
+            self.outbox.post(ScreenEvent::Title(title));
+        }
+    }
+
+    /// Writes a character that may wrap first or combine with another.
+    fn input_carefully(&mut self, c: char) {
+        let columns = self.term.columns();
+        let cursor = &self.term.grid().cursor;
+        let wraps = cursor.input_needs_wrap;
+        let at_end = cursor.point.column.0 + 1 >= columns;
+        if at_end {
+            let width = if c.is_ascii() { 1 } else { width(c) };
+            if width > 0 && (wraps || width > 1) {
+                self.before_wrap(!wraps);
+            }
+        }
+        let crowded = self.crowded_cell();
+        self.term.input(c);
+        if let Some((line, column, extra)) = crowded {
+            let cell = &mut self.term.grid_mut()[line][column];
+            if cell
+                .zerowidth()
+                .is_some_and(|marks| marks.len() > MAX_MARKS)
+            {
+                cell.extra = extra;
+            }
+        }
+        if self.term.mode().contains(TermMode::INSERT) {
+            self.mend();
+        }
+    }
+
+    /// The cell a combining mark would go to, if it must not get another one.
+    fn crowded_cell(&self) -> Option<CrowdedCell> {
+        let grid = self.term.grid();
+        let cursor = &grid.cursor;
+        let line = cursor.point.line;
+        let mut column = cursor.point.column;
+        if !cursor.input_needs_wrap {
+            column.0 = column.0.saturating_sub(1);
+        }
+        if grid[line][column].flags.contains(Flags::WIDE_CHAR_SPACER) {
+            column.0 = column.0.saturating_sub(1);
+        }
+        let cell = &grid[line][column];
+        let full = cell
+            .zerowidth()
+            .is_some_and(|marks| marks.len() >= MAX_MARKS);
+        full.then(|| (line, column, cell.extra.clone()))
+    }
+}
+
+type CrowdedCell = (Line, Column, <Cell as Extra>::Extra);
+
+/// Names the type of a cell's rare contents, which the emulator does not export
+/// under a short name.
+trait Extra {
+    type Extra;
+}
+
+impl Extra for Cell {
+    type Extra = Option<std::sync::Arc<alacritty_terminal::term::cell::CellExtra>>;
+}
+
+macro_rules! forward {
+    ($($name:ident($($argument:ident: $type:ty),*);)*) => {
+        $(fn $name(&mut self, $($argument: $type),*) {
+            Handler::$name(self.term, $($argument),*);
+        })*
+    };
+}
+
+macro_rules! forward_and_mend {
+    ($($name:ident($($argument:ident: $type:ty),*);)*) => {
+        $(fn $name(&mut self, $($argument: $type),*) {
+            Handler::$name(self.term, $($argument),*);
+            self.mend();
+        })*
+    };
+}
+
+macro_rules! ask {
+    ($($name:ident($($argument:ident: $type:ty),*);)*) => {
+        $(fn $name(&mut self, $($argument: $type),*) {
+            self.ask(|term| Handler::$name(term, $($argument),*));
+        })*
+    };
+}
+
+impl Handler for Driver<'_> {
+    forward! {
+        goto(line: i32, col: usize);
+        goto_line(line: i32);
+        move_forward(cols: usize);
+        move_backward(cols: usize);
+        backspace();
+        carriage_return();
+        substitute();
+        scroll_down(lines: usize);
+        insert_blank_lines(lines: usize);
+        delete_lines(lines: usize);
+        move_backward_tabs(count: u16);
+        move_forward_tabs(count: u16);
+        save_cursor_position();
+        restore_cursor_position();
+        reverse_index();
+        terminal_attribute(attr: Attr);
+        set_mode(mode: Mode);
+        unset_mode(mode: Mode);
+        set_keypad_application_mode();
+        unset_keypad_application_mode();
+        configure_charset(index: CharsetIndex, charset: StandardCharset);
+        set_color(index: usize, color: Rgb);
+        reset_color(index: usize);
+        decaln();
+    }
+
+    forward_and_mend! {
+        insert_blank(count: usize);
+        erase_chars(count: usize);
+        clear_line(mode: LineClearMode);
+    }
+
+    ask! {
+        identify_terminal(intermediate: Option<char>);
+        device_status(status: usize);
+        report_mode(mode: Mode);
+        report_private_mode(mode: PrivateMode);
+        text_area_size_chars();
+    }
+
+    fn set_cursor_style(&mut self, style: Option<CursorStyle>) {
+        self.shadow.styled_cursor = style.is_some();
+        self.term.set_cursor_style(style);
+    }
+
+    fn set_cursor_shape(&mut self, shape: CursorShape) {
+        self.shadow.styled_cursor = true;
+        self.term.set_cursor_shape(shape);
+    }
+
+    fn input(&mut self, c: char) {
+        let cursor = &self.term.grid().cursor;
+        let last = cursor.point.column.0 + 1 >= self.term.columns();
+        if last || !c.is_ascii() || self.term.mode().contains(TermMode::INSERT) {
+            self.input_carefully(c);
+        } else {
+            self.term.input(c);
+        }
+    }
+
+    fn put_tab(&mut self, count: u16) {
+        if self.term.grid().cursor.input_needs_wrap {
+            self.before_wrap(false);
+        }
+        self.term.put_tab(count);
+    }
+
+    fn linefeed(&mut self) {
+        self.before_linefeed();
+        self.term.linefeed();
+    }
+
+    fn newline(&mut self) {
+        self.before_linefeed();
+        self.term.newline();
+    }
+
+    fn scroll_up(&mut self, lines: usize) {
+        self.leave(lines);
+        self.term.scroll_up(lines);
+    }
+
+    fn goto_col(&mut self, col: usize) {
+        self.term.goto(self.moved(0), col);
+    }
+
+    fn move_up(&mut self, lines: usize) {
+        let rows = i64::try_from(lines).unwrap_or(i64::MAX);
+        self.term.goto(self.moved(-rows), self.column());
+    }
+
+    fn move_down(&mut self, lines: usize) {
+        let rows = i64::try_from(lines).unwrap_or(i64::MAX);
+        self.term.goto(self.moved(rows), self.column());
+    }
+
+    fn move_up_and_cr(&mut self, lines: usize) {
+        let rows = i64::try_from(lines).unwrap_or(i64::MAX);
+        self.term.goto(self.moved(-rows), 0);
+    }
+
+    fn move_down_and_cr(&mut self, lines: usize) {
+        let rows = i64::try_from(lines).unwrap_or(i64::MAX);
+        self.term.goto(self.moved(rows), 0);
+    }
+
+    fn delete_chars(&mut self, count: usize) {
+        // Unbounded, the emulator also clears cells left of the cursor.
+        let count = count.min(self.term.columns() - self.column());
+        self.term.delete_chars(count);
+        self.mend();
+    }
+
+    fn clear_screen(&mut self, mode: ClearMode) {
+        match mode {
+            ClearMode::All => self.leave_all(),
+            ClearMode::Saved => {
+                self.history.clear();
+                self.shadow.last_cleared = None;
+            }
+            // The emulator leaves the first row out when the cursor is in the second.
+            ClearMode::Above if self.row() == 1 => {
+                self.term.grid_mut().reset_region(..Line(1));
+            }
+            ClearMode::Above | ClearMode::Below => {}
+        }
+        self.term.clear_screen(mode);
+        self.mend();
+    }
+
+    fn clear_tabs(&mut self, mode: TabulationClearMode) {
+        let column = self.column();
+        match mode {
+            TabulationClearMode::Current => {
+                if let Some(stop) = self.shadow.tabs.get_mut(column) {
+                    *stop = false;
+                }
+            }
+            TabulationClearMode::All => self.shadow.tabs.fill(false),
+        }
+        self.term.clear_tabs(mode);
+    }
+
+    fn set_horizontal_tabstop(&mut self) {
+        let column = self.column();
+        if let Some(stop) = self.shadow.tabs.get_mut(column) {
+            *stop = true;
+        }
+        self.term.set_horizontal_tabstop();
+    }
+
+    fn reset_state(&mut self) {
+        self.leave_all();
+        self.term.reset_state();
+        *self.parked = None;
+        self.shadow.region = (0, self.term.screen_lines());
+        let title = self.shadow.title.take();
+        self.shadow.reset();
+        for index in 0..COLORS {
+            self.term.reset_color(index);
+        }
+        if title.is_some() {
+            self.outbox.post(ScreenEvent::Title(None));
+        }
+    }
+
+    fn set_private_mode(&mut self, mode: PrivateMode) {
+        match mode {
+            PrivateMode::Unknown(47 | 1047) => self.switch_screen(true),
+            PrivateMode::Named(NamedPrivateMode::SwapScreenAndSetRestoreCursor) => {
+                self.switch_screen(true);
+            }
+            PrivateMode::Unknown(1048) => self.term.save_cursor_position(),
+            PrivateMode::Unknown(number) => self.shadow.note_mode(number, true),
+            PrivateMode::Named(NamedPrivateMode::ColumnMode) => self.column_mode(),
+            PrivateMode::Named(named) => {
+                self.shadow.styled_cursor |= matches!(named, NamedPrivateMode::BlinkingCursor);
+                self.term.set_private_mode(mode);
+            }
+        }
+    }
+
+    fn unset_private_mode(&mut self, mode: PrivateMode) {
+        match mode {
+            PrivateMode::Unknown(47 | 1047) => self.switch_screen(false),
+            PrivateMode::Named(NamedPrivateMode::SwapScreenAndSetRestoreCursor) => {
+                self.switch_screen(false);
+            }
+            PrivateMode::Unknown(1048) => self.term.restore_cursor_position(),
+            PrivateMode::Unknown(number) => self.shadow.note_mode(number, false),
+            PrivateMode::Named(NamedPrivateMode::ColumnMode) => self.column_mode(),
+            PrivateMode::Named(named) => {
+                self.shadow.styled_cursor |= matches!(named, NamedPrivateMode::BlinkingCursor);
+                self.term.unset_private_mode(mode);
+            }
+        }
+    }
+
+    fn set_scrolling_region(&mut self, top: usize, bottom: Option<usize>) {
+        let rows = self.term.screen_lines();
+        let bottom = bottom.unwrap_or(rows).min(rows);
+        // The emulator would accept a region below the screen.
+        if top < bottom {
+            self.shadow.region = (top - 1, bottom);
+            self.term.set_scrolling_region(top, Some(bottom));
+        }
+    }
+
+    fn set_active_charset(&mut self, index: CharsetIndex) {
+        self.shadow.shifted = matches!(index, CharsetIndex::G1);
+        self.term.set_active_charset(index);
+    }
+
+    fn set_hyperlink(&mut self, link: Option<Hyperlink>) {
+        let fits = |link: &Hyperlink| {
+            let id = link.id.as_deref().unwrap_or("");
+            let printable = |text: &str| !text.contains(char::is_control);
+            link.uri.len() <= MAX_URI && id.len() <= MAX_ID && printable(id) && printable(&link.uri)
+        };
+        self.term.set_hyperlink(link.filter(fits));
+    }
+
+    fn set_title(&mut self, title: Option<String>) {
+        self.show_title(title.map(|title| clean(title.as_bytes(), MAX_TITLE)));
+    }
+
+    fn push_title(&mut self) {
+        self.shadow.push_title();
+    }
+
+    fn pop_title(&mut self) {
+        if let Some(title) = self.shadow.pop_title() {
+            self.show_title(title);
+        }
+    }
+
+    fn bell(&mut self) {
+        self.outbox.post(ScreenEvent::Bell);
+    }
+
+    fn dynamic_color_sequence(&mut self, code: String, index: usize, terminator: &str) {
+        let changed = if index < COLORS {
+            self.term.colors()[index]
+        } else {
+            None
+        };
+        let color = changed.unwrap_or_else(|| answers::default_color(index));
+        self.outbox
+            .answer(answers::color(&code, color, terminator).as_bytes());
+    }
+
+    fn text_area_size_pixels(&mut self) {
+        let size = answers::pixel_size(self.term.columns(), self.term.screen_lines());
+        self.outbox.answer(size.as_bytes());
+    }
+
+    fn push_keyboard_mode(&mut self, mode: KeyboardModes) {
+        self.keyboard().push(mode.bits());
+    }
+
+    fn pop_keyboard_modes(&mut self, count: u16) {
+        self.keyboard().pop(count);
+    }
+
+    fn set_keyboard_mode(&mut self, mode: KeyboardModes, behavior: KeyboardModesApplyBehavior) {
+        let keyboard = self.keyboard();
+        keyboard.flags = match behavior {
+            KeyboardModesApplyBehavior::Replace => mode.bits(),
+            KeyboardModesApplyBehavior::Union => keyboard.flags | mode.bits(),
+            KeyboardModesApplyBehavior::Difference => keyboard.flags & !mode.bits(),
+        };
+    }
+
+    fn set_modify_other_keys(&mut self, mode: ModifyOtherKeys) {
+        self.shadow.modify_other_keys = match mode {
+            ModifyOtherKeys::Reset => 0,
+            ModifyOtherKeys::EnableExceptWellDefined => 1,
+            ModifyOtherKeys::EnableAll => 2,
+        };
+    }
+}
+
+impl Driver<'_> {
+    /// Shows the alternate screen, or the primary one again.
+    fn switch_screen(&mut self, alternate: bool) {
+        if self.alternate() != alternate {
+            *self.parked = None;
+            if alternate {
+                let view = View {
+                    term: self.term,
+                    shadow: self.shadow,
+                };
+                *self.parked = Some(Parked::new(view, self.history));
+            }
+            self.term.swap_alt();
+            if alternate {
+                // What an earlier visit had saved is not this one's.
+                let grid = self.term.grid_mut();
+                grid.saved_cursor = grid.cursor.clone();
+                let [_, keyboard] = &mut self.shadow.keyboards;
+                *keyboard = Keyboard::default();
+            }
+        }
+    }
+
+    /// Changing the number of columns is not for programs; the rest of what the
+    /// mode does is.
+    fn column_mode(&mut self) {
+        self.shadow.region = (0, self.term.screen_lines());
+        self.term
+            .set_private_mode(NamedPrivateMode::ColumnMode.into());
+    }
+}
+
+/// How many columns a character takes, as the emulator counts it.
+fn width(c: char) -> usize {
+    let mut ruler = Term::new(Config::default(), &TermSize::new(4, 1), VoidListener);
+    ruler.input(c);
+    ruler.grid().cursor.point.column.0
+}
+
+/// Combining marks that a cell can hold.
+const MAX_MARKS: usize = 16;
+/// Bytes of a title.
+const MAX_TITLE: usize = 1024;
+/// Bytes of a link's target, as in other terminals.
+const MAX_URI: usize = 2083;
+/// Bytes of a link's id.
+const MAX_ID: usize = 250;
+/// Entries of the palette, special colours included.
+const COLORS: usize = 269;
