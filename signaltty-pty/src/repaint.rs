@@ -6,12 +6,13 @@
 //! or resets another: contents, tab stops, saved cursor, scroll region, cursor,
 //! modes.
 //!
-//! Not reproduced: the wrap mark of the bottom row, links' grouping where the
-//! program gave no id, and what an alternate screen that is not shown holds.
+//! Not reproduced: the wrap mark of the bottom row and of a row in whose last
+//! column a cursor waits, links' grouping where the program gave no id, and the
+//! character that `CSI b` would repeat.
 
 use std::fmt::Write as _;
 
-use crate::screen::{Caret, Glyph, Link, View};
+use crate::screen::{Caret, Glyph, Link, RowView, View};
 use crate::style::{RESET, Style};
 
 /// Draws the screen that is shown, on top of the primary screen drawn by
@@ -28,9 +29,7 @@ pub(crate) fn screen(view: View<'_>, below: Option<&str>) -> String {
             ),
         };
     }
-    if let Some(title) = &view.shadow.title {
-        let _ = write!(out, "\x1b]2;{title}\x1b\\");
-    }
+    titles(view, &mut out);
     if let Some(below) = below {
         out.push_str(below);
         out.push_str("\x1b[?1049h");
@@ -68,6 +67,20 @@ pub(crate) fn primary(view: View<'_>) -> String {
     place(view, &caret, 0, &mut out);
     charsets(&caret, &mut out);
     out
+}
+
+fn titles(view: View<'_>, out: &mut String) {
+    let set = |title: &Option<String>, out: &mut String| {
+        let _ = write!(out, "\x1b]2;{}\x1b\\", title.as_deref().unwrap_or(""));
+    };
+    for title in view.shadow.stacked_titles() {
+        set(title, out);
+        out.push_str("\x1b[22;2t");
+    }
+    let stacked = view.shadow.stacked_titles().next().is_some();
+    if stacked || view.shadow.title.is_some() {
+        set(&view.shadow.title, out);
+    }
 }
 
 fn finish(view: View<'_>, out: &mut String) {
@@ -120,8 +133,16 @@ fn contents(view: View<'_>, out: &mut String) {
         let next = rows.peek();
         let wraps = row.wrapped() && next.is_some();
         let before = out.len();
-        if wraps && row.has_filler() && next.is_some_and(|next| next.begins_wide()) {
-            // The wide character that follows leaves the last column free itself.
+        let leaves_free = |next: &RowView<'_>| {
+            // A wide character that follows leaves the last column free itself,
+            // in its own style.
+            let wide = next.exact().next().filter(|glyph| glyph.wide);
+            let filler = row.whole().last().filter(|_| row.has_filler());
+            filler
+                .zip(wide)
+                .is_some_and(|(a, b)| a.style == b.style && a.link == b.link)
+        };
+        if wraps && next.is_some_and(leaves_free) {
             row.visible().for_each(|glyph| pen.draw(&glyph, out));
         } else if wraps {
             row.whole().for_each(|glyph| pen.draw(&glyph, out));
@@ -176,10 +197,6 @@ fn tabs(view: View<'_>, out: &mut String) {
 
 fn saved_caret(view: View<'_>, out: &mut String) {
     let saved = view.saved_caret();
-    // On the alternate screen, the switch has saved another one.
-    if saved == Caret::default() && !view.modes().alternate {
-        return;
-    }
     place(view, &saved, 0, out);
     charsets(&saved, out);
     out.push_str("\x1b7");

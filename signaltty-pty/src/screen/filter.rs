@@ -9,7 +9,11 @@
 //! Clipboard contents (OSC 52) get no larger bound: the bytes reach attached
 //! terminals unparsed, and the emulator has no clipboard.
 //!
-//! The filter also collects short commands for [`osc`](super::osc).
+//! The filter also keeps the sequence or character that has begun and not ended:
+//! [`osc`](super::osc) reads commands from it, and a repaint ends with it, since
+//! the bytes that follow the repaint go on where the input stopped.
+
+use std::str;
 
 /// A part of the input.
 #[derive(Debug, PartialEq, Eq)]
@@ -22,14 +26,15 @@ pub(super) enum Piece<'a> {
     Command(&'a [u8]),
 }
 
-/// Follows the parser's states as far as commands are concerned.
+/// Follows the parser's states as far as needed.
 #[derive(Debug, Default)]
 pub(super) struct Filter {
     state: State,
     /// Bytes of the current command that were passed on.
     length: usize,
     cut: bool,
-    payload: Vec<u8>,
+    /// The sequence or character that has begun and not ended, up to a limit.
+    unfinished: Vec<u8>,
 }
 
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
@@ -37,9 +42,16 @@ enum State {
     #[default]
     Ground,
     Escape,
+    /// An escape and intermediate characters.
+    Intermediate,
+    /// A control sequence.
+    Control,
+    /// An operating system command.
     Osc,
-    /// An escape inside a command: if a backslash follows, it was its end.
+    /// An escape inside such a command: if a backslash follows, it was its end.
     OscEscape,
+    /// Any other string; all end alike.
+    Text,
 }
 
 impl Filter {
@@ -52,42 +64,121 @@ impl Filter {
         };
         while let Some(rest) = input.rest() {
             match self.state {
-                State::Ground => match rest.iter().position(|&byte| byte == ESC) {
-                    Some(offset) => {
-                        input.at += offset + 1;
-                        self.state = State::Escape;
-                    }
-                    None => input.at = bytes.len(),
-                },
-                State::Escape | State::OscEscape => {
+                State::Ground => self.ground(rest, &mut input, sink),
+                State::Osc => self.command(rest, &mut input, sink),
+                _ => {
                     let Some(&byte) = rest.first() else { break };
                     input.at += 1;
-                    self.escape(byte, &mut input, sink);
+                    self.sequence(byte, &mut input, sink);
                 }
-                State::Osc => self.command(rest, &mut input, sink),
             }
         }
         input.flush(sink);
     }
 
-    /// Takes the byte after an escape.
-    fn escape(&mut self, byte: u8, input: &mut Input<'_>, sink: &mut impl FnMut(Piece<'_>)) {
-        let ends = self.state == State::OscEscape && byte == b'\\';
-        if ends {
+    /// What the parser has taken without effect so far. A terminal that is to
+    /// take the further input needs it first.
+    pub(super) fn unfinished(&self) -> &[u8] {
+        if self.state == State::Osc && self.unfinished.len() > MAX_UNFINISHED {
+            // Better none of it than a part.
+            return NO_COMMAND;
+        }
+        match (self.state, self.unfinished.strip_prefix(b"\x1b]")) {
+            // The end of the command has taken effect, and an escape began.
+            (State::OscEscape, Some(_)) => b"\x1b",
+            _ => &self.unfinished,
+        }
+    }
+
+    /// Takes text. The beginning of a character at the end of the input is held
+    /// back: the parser drops characters that follow one it has to put together.
+    fn ground(&mut self, rest: &[u8], input: &mut Input<'_>, sink: &mut impl FnMut(Piece<'_>)) {
+        if !self.unfinished.is_empty() {
+            self.complete_character(rest, input, sink);
+        } else if let Some(end) = rest.iter().position(|&byte| byte == ESC) {
+            input.at += end + 1;
+            self.begin_sequence();
+        } else {
+            let (text, part) = rest.split_at(rest.len() - partial_character(rest));
+            self.unfinished.extend_from_slice(part);
+            // What is left can end in a character that was never completed.
+            let broken = partial_character(text);
+            input.at += text.len() - broken;
+            input.flush(sink);
+            if broken > 0 {
+                sink(Piece::Pass(REPLACEMENT));
+            }
+            input.skip(broken + part.len());
+        }
+    }
+
+    fn complete_character(
+        &mut self,
+        rest: &[u8],
+        input: &mut Input<'_>,
+        sink: &mut impl FnMut(Piece<'_>),
+    ) {
+        let continuing = rest.iter().take_while(|&&byte| byte & 0xc0 == 0x80);
+        let length = continuing
+            .count()
+            .min(LONGEST_PART + 1 - self.unfinished.len());
+        for &byte in rest.iter().take(length) {
+            if partial_character(&self.unfinished) != self.unfinished.len() {
+                break;
+            }
+            self.unfinished.push(byte);
+            input.skip(1);
+        }
+        if partial_character(&self.unfinished) != self.unfinished.len() {
+            sink(Piece::Pass(&std::mem::take(&mut self.unfinished)));
+        } else if input.rest().is_some() {
+            sink(Piece::Pass(REPLACEMENT));
+            self.unfinished.clear();
+        }
+    }
+
+    /// Takes a byte after an escape, outside of commands.
+    fn sequence(&mut self, byte: u8, input: &mut Input<'_>, sink: &mut impl FnMut(Piece<'_>)) {
+        if self.state == State::OscEscape && byte == b'\\' {
             input.flush(sink);
             self.deliver(sink);
         }
-        self.state = match byte {
-            b']' => {
-                self.length = 0;
-                self.cut = false;
-                self.payload.clear();
-                State::Osc
+        let next = match (self.state, byte) {
+            (_, ESC) => return self.begin_sequence(),
+            (_, CAN | SUB) => State::Ground,
+            (State::Text, _) => State::Text,
+            // Executed in between or ignored; no part of the sequence.
+            (_, 0x00..=0x1f | 0x7f..) => return,
+            (State::Escape | State::OscEscape, b'[') => State::Control,
+            (State::Escape | State::OscEscape, b']') => State::Osc,
+            (State::Escape | State::OscEscape, b'P' | b'X' | b'^' | b'_') => State::Text,
+            (State::Escape | State::OscEscape | State::Intermediate, 0x20..=0x2f) => {
+                State::Intermediate
             }
-            CAN | SUB | 0x20..=0x7e => State::Ground,
-            // Control characters are executed in between, the rest is ignored.
-            _ => self.state,
+            (State::Control, 0x20..=0x3f) => State::Control,
+            _ => State::Ground,
         };
+        if self.state == State::OscEscape {
+            self.begin_sequence();
+        }
+        self.state = next;
+        match next {
+            State::Ground => self.unfinished.clear(),
+            _ => self.keep(&[byte]),
+        }
+        self.length = 0;
+        self.cut = false;
+    }
+
+    fn begin_sequence(&mut self) {
+        self.state = State::Escape;
+        self.unfinished.clear();
+        self.unfinished.push(ESC);
+    }
+
+    fn keep(&mut self, bytes: &[u8]) {
+        let room = (MAX_UNFINISHED + 1).saturating_sub(self.unfinished.len());
+        self.unfinished.extend(bytes.iter().take(room));
     }
 
     /// Takes as much of `rest` as belongs to the current command.
@@ -96,30 +187,21 @@ impl Filter {
             .iter()
             .position(|&byte| matches!(byte, BEL | ESC | CAN | SUB));
         let body = rest.get(..end.unwrap_or(rest.len())).unwrap_or_default();
-        let kept = body.len().min(MAX_OSC - self.length);
-        self.length += kept;
-        if self.payload.len() <= MAX_PAYLOAD {
-            let room = MAX_PAYLOAD + 1 - self.payload.len();
-            self.payload.extend(body.iter().take(room));
-        }
-        if kept < body.len() {
+        self.keep(body);
+        let passed = body.len().min(MAX_OSC - self.length);
+        self.length += passed;
+        input.at += passed;
+        if passed < body.len() {
             self.cut = true;
-            input.at += kept;
             input.flush(sink);
-            input.at += body.len() - kept;
-            input.start = input.at;
-        } else {
-            input.at += kept;
+            input.skip(body.len() - passed);
         }
         let Some(&terminator) = rest.get(body.len()) else {
             return;
         };
+        input.at += 1;
         if self.cut {
-            input.flush(sink);
-            input.at += 1;
             input.mute(sink);
-        } else {
-            input.at += 1;
         }
         self.state = if terminator == ESC {
             State::OscEscape
@@ -130,14 +212,28 @@ impl Filter {
             input.flush(sink);
             self.deliver(sink);
         }
+        if terminator != ESC {
+            self.unfinished = Vec::new();
+        }
     }
 
     fn deliver(&mut self, sink: &mut impl FnMut(Piece<'_>)) {
-        if !self.cut && self.payload.len() <= MAX_PAYLOAD {
-            sink(Piece::Command(&self.payload));
+        if self.unfinished.len() <= MAX_UNFINISHED {
+            sink(Piece::Command(self.unfinished.get(2..).unwrap_or_default()));
         }
-        self.payload = Vec::new();
     }
+}
+
+/// How many bytes at the end of `text` are the beginning of a character.
+fn partial_character(text: &[u8]) -> usize {
+    (1..=LONGEST_PART.min(text.len()))
+        .rev()
+        .find(|&length| {
+            let part = text.get(text.len() - length..).unwrap_or_default();
+            str::from_utf8(part)
+                .is_err_and(|error| error.valid_up_to() == 0 && error.error_len().is_none())
+        })
+        .unwrap_or(0)
 }
 
 /// The input, and where the piece begins that was not handed out yet.
@@ -164,6 +260,12 @@ impl<'a> Input<'a> {
         }
     }
 
+    /// Leaves out the next `count` bytes; what is before them was handed out.
+    fn skip(&mut self, count: usize) {
+        self.at += count;
+        self.start = self.at;
+    }
+
     fn take(&mut self) -> Option<&'a [u8]> {
         let piece = self
             .bytes
@@ -177,8 +279,17 @@ impl<'a> Input<'a> {
 /// Bytes of one command that reach the parser.
 pub(super) const MAX_OSC: usize = 64 * 1024;
 
-/// Bytes of one command that are kept for reading it.
-const MAX_PAYLOAD: usize = 8 * 1024;
+/// Bytes of a sequence that are kept.
+const MAX_UNFINISHED: usize = 8 * 1024;
+
+/// Bytes that a character can have without being complete.
+const LONGEST_PART: usize = 3;
+
+/// Stands for bytes that are no character.
+const REPLACEMENT: &[u8] = "\u{fffd}".as_bytes();
+
+/// Begins a command that means nothing to any terminal.
+const NO_COMMAND: &[u8] = b"\x1b]9999;";
 
 const BEL: u8 = 0x07;
 const CAN: u8 = 0x18;
@@ -211,6 +322,35 @@ mod tests {
         assert_eq!(commands, [b"9;x".to_vec(), b"9;y".to_vec()]);
         let single: Vec<&[u8]> = input.chunks(1).collect();
         assert_eq!(run(&single), (passed, muted, commands));
+    }
+
+    #[test]
+    fn the_unfinished_part_is_known() {
+        for (input, expected) in [
+            (&b"text"[..], &b""[..]),
+            (b"\x1b[1;3", b"\x1b[1;3"),
+            (b"\x1b[1\n;3", b"\x1b[1;3"),
+            (b"\x1b[1m", b""),
+            (b"\x1b(", b"\x1b("),
+            (b"\x1b]2;ti", b"\x1b]2;ti"),
+            (b"\x1b]2;ti\x1b", b"\x1b"),
+            (b"\x1b]2;ti\x1b\\", b""),
+            (b"\x1b]2;ti\x1b]4", b"\x1b]4"),
+            (b"\x1bPq#0", b"\x1bPq#0"),
+            (b"\x1bPq#0\x18", b""),
+            (b"a\xf0\x9f", b"\xf0\x9f"),
+            (b"a\xf0\x9f\x98\x80", b""),
+            (b"a\xc3\xc3", b"\xc3"),
+            (b"a\xff", b""),
+        ] {
+            for size in [1, 64] {
+                let mut filter = Filter::default();
+                input
+                    .chunks(size)
+                    .for_each(|chunk| filter.advance(chunk, &mut |_| {}));
+                assert_eq!(filter.unfinished(), expected, "{}", input.escape_ascii());
+            }
+        }
     }
 
     #[test]

@@ -261,7 +261,6 @@ impl Handler for Driver<'_> {
         scroll_down(lines: usize);
         insert_blank_lines(lines: usize);
         delete_lines(lines: usize);
-        move_backward_tabs(count: u16);
         move_forward_tabs(count: u16);
         save_cursor_position();
         restore_cursor_position();
@@ -316,6 +315,12 @@ impl Handler for Driver<'_> {
             self.before_wrap(false);
         }
         self.term.put_tab(count);
+    }
+
+    fn move_backward_tabs(&mut self, count: u16) {
+        self.term.move_backward_tabs(count);
+        // The emulator would still wrap, now in the middle of the line.
+        self.term.grid_mut().cursor.input_needs_wrap = false;
     }
 
     fn linefeed(&mut self) {
@@ -474,7 +479,9 @@ impl Handler for Driver<'_> {
     }
 
     fn set_title(&mut self, title: Option<String>) {
-        self.show_title(title.map(|title| clean(title.as_bytes(), MAX_TITLE)));
+        // An empty title is none.
+        let title = title.map(|title| clean(title.as_bytes(), MAX_TITLE));
+        self.show_title(title.filter(|title| !title.is_empty()));
     }
 
     fn push_title(&mut self) {

@@ -19,6 +19,8 @@ mod grid;
 mod handler;
 mod osc;
 mod shadow;
+#[cfg(test)]
+mod tests;
 mod view;
 
 use std::fmt;
@@ -256,11 +258,14 @@ impl Screen {
 
     /// Bytes that make any terminal of the same size show this screen: contents,
     /// styles, title, cursor and modes, and the primary screen beneath the
-    /// alternate one. The terminal's own scrollback is left alone.
+    /// alternate one. The terminal's own scrollback is left alone. A sequence that
+    /// is not complete yet is at the end, so that further bytes complete it.
     #[must_use]
     pub fn repaint(&self) -> Vec<u8> {
         let below = self.parked.as_ref().map(|parked| parked.repaint.as_str());
-        repaint::screen(self.view(), below).into_bytes()
+        let mut bytes = repaint::screen(self.view(), below).into_bytes();
+        bytes.extend_from_slice(self.filter.unfinished());
+        bytes
     }
 
     fn view(&self) -> View<'_> {

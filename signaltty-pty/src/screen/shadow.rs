@@ -108,6 +108,11 @@ impl Shadow {
         self.titles.pop_back()
     }
 
+    /// The titles that pops bring back, the newest last.
+    pub(crate) fn stacked_titles(&self) -> impl Iterator<Item = &Option<String>> {
+        self.titles.iter()
+    }
+
     /// Notes a mode of the real terminal; others are not known to be harmless.
     pub(super) fn note_mode(&mut self, mode: u16, on: bool) {
         if PASSIVE_MODES.contains(&mode) {

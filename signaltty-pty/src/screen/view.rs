@@ -157,13 +157,6 @@ impl<'a> RowView<'a> {
                 .is_some_and(|cell| cell.flags.contains(Flags::LEADING_WIDE_CHAR_SPACER))
     }
 
-    /// Whether the row begins with a wide character.
-    pub(crate) fn begins_wide(self) -> bool {
-        self.row[..]
-            .first()
-            .is_some_and(|cell| cell.flags.contains(Flags::WIDE_CHAR))
-    }
-
     /// The glyphs up to the last one that can be seen; all if the row wraps.
     pub(crate) fn visible(self) -> impl Iterator<Item = Glyph<'a>> {
         let cells = &self.row[..];
