@@ -14,6 +14,8 @@ pub(crate) struct LineBuilder {
     text: String,
     pen: Style,
     open: bool,
+    /// The length of the text without trailing blanks, and the pen there.
+    trimmed: (usize, Style),
 }
 
 impl LineBuilder {
@@ -29,6 +31,9 @@ impl LineBuilder {
             }
             self.text.push(glyph.c);
             self.text.extend(glyph.marks);
+            if glyph.c != ' ' || !glyph.marks.is_empty() || !glyph.style.blank() {
+                self.trimmed = (self.text.len(), self.pen);
+            }
         }
         if row.wrapped() && self.text.len() < MAX_LINE {
             None
@@ -42,12 +47,16 @@ impl LineBuilder {
         if !self.open {
             return None;
         }
-        self.open = false;
-        if self.pen != Style::default() {
-            self.text.push_str(RESET);
-            self.pen = Style::default();
+        let Self {
+            mut text,
+            trimmed: (length, pen),
+            ..
+        } = std::mem::take(self);
+        text.truncate(length);
+        if pen != Style::default() {
+            text.push_str(RESET);
         }
-        Some(std::mem::take(&mut self.text))
+        Some(text)
     }
 
     /// How many bytes the unfinished line holds.

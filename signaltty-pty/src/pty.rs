@@ -7,7 +7,8 @@
 use std::io;
 use std::os::fd::OwnedFd;
 
-use rustix::io::Errno;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::{Errno, retry_on_intr};
 use rustix::termios::{tcgetpgrp, tcgetwinsize};
 use tokio::io::Interest;
 use tokio::time::{Instant, timeout_at};
@@ -103,11 +104,7 @@ impl AsyncPty {
     pub async fn write_some(&self, bytes: &[u8]) -> io::Result<usize> {
         loop {
             let mut ready = self.master.get().writable().await?;
-            match ready.try_io(|fd| {
-                Ok(rustix::io::retry_on_intr(|| {
-                    rustix::io::write(fd.get_ref(), bytes)
-                })?)
-            }) {
+            match ready.try_io(|fd| write_open(fd.get_ref(), bytes)) {
                 Ok(result) => return result,
                 Err(_would_block) => {}
             }
@@ -175,10 +172,24 @@ impl AsyncPty {
 }
 
 fn read_some(fd: &OwnedFd, buffer: &mut [u8]) -> io::Result<usize> {
-    match rustix::io::retry_on_intr(|| rustix::io::read(fd, &mut *buffer)) {
+    match retry_on_intr(|| rustix::io::read(fd, &mut *buffer)) {
         // Linux reports the last close of the other end as an IO error.
         Err(Errno::IO) => Ok(0),
         Err(errno) => Err(errno.into()),
         Ok(count) => Ok(count),
     }
+}
+
+/// Writes, unless nobody has the other end open: Linux would then accept the
+/// bytes and lose them.
+fn write_open(fd: &OwnedFd, bytes: &[u8]) -> io::Result<usize> {
+    let mut polled = [PollFd::new(fd, PollFlags::OUT)];
+    retry_on_intr(|| poll(&mut polled, Some(&Timespec::default())))?;
+    if polled
+        .iter()
+        .any(|polled| polled.revents().contains(PollFlags::HUP))
+    {
+        return Err(Errno::IO.into());
+    }
+    Ok(retry_on_intr(|| rustix::io::write(fd, bytes))?)
 }

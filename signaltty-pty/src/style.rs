@@ -44,6 +44,14 @@ pub(crate) struct Style {
 }
 
 impl Style {
+    /// Whether a space in this style looks like nothing at all.
+    pub(crate) fn blank(&self) -> bool {
+        self.bg == Tint::Default
+            && self.underline == Underline::None
+            && !self.inverse
+            && !self.strike
+    }
+
     /// Appends the sequence that sets this style, whatever was set before.
     pub(crate) fn write_to(&self, out: &mut String) {
         out.push_str("\x1b[0");

@@ -87,14 +87,24 @@ fn die_with_parent(parent: Pid) -> io::Result<()> {
 /// An exec keeps ignored signals ignored: under `nohup`, children would
 /// otherwise never notice a hangup.
 fn reset_signals() -> io::Result<()> {
+    // The C library refuses to touch the signals it uses itself, although those
+    // can be inherited as ignored as well; so the kernel is asked directly.
+    let default = [0_u64; 8];
     for signal in 1..=LAST_SIGNAL {
-        // SAFETY: An all-zero `sigaction` is a valid value: no flags, an empty
-        // mask, and `SIG_DFL`, which is zero, as its handler. `sigaction` and
-        // `signal` are async-signal-safe. Signals that cannot be changed (KILL,
-        // STOP and those of the C library) are refused without effect.
+        // SAFETY: The kernel reads one of its own `sigaction` structures, which
+        // is smaller than the array on every architecture, and writes nothing
+        // since the old action is not asked for. All zero means `SIG_DFL`, no
+        // flags and an empty mask in any order of fields. A system call is
+        // async-signal-safe. KILL and STOP are refused without effect.
         unsafe {
-            let action = MaybeUninit::<libc::sigaction>::zeroed().assume_init();
-            libc::sigaction(signal, &raw const action, ptr::null_mut());
+            let none = ptr::null_mut::<libc::c_void>();
+            libc::syscall(
+                libc::SYS_rt_sigaction,
+                signal,
+                default.as_ptr(),
+                none,
+                SIGNAL_SET,
+            );
         }
     }
     let mut none = MaybeUninit::<libc::sigset_t>::uninit();
@@ -132,3 +142,6 @@ fn hide_descriptors() {
 
 /// Linux has signals 1 to 64 on every architecture but MIPS, which has more.
 const LAST_SIGNAL: libc::c_int = 64;
+
+/// Bytes of the kernel's signal sets.
+const SIGNAL_SET: usize = 8;

@@ -3,22 +3,13 @@
 //! It forwards every call, and around some of them it
 //! - logs rows of the primary screen just before they scroll off. The emulator
 //!   keeps no history at all, so it never holds more than the screen;
-//! - follows the state that the emulator hides, see [`Shadow`];
+//! - follows the state that the emulator hides, see [`shadow`](super::shadow);
 //! - bounds what programs can make a cell or a title hold;
 //! - repairs behaviour in which the emulator differs from other terminals.
-//!
-//! Rows leave the screen only at the top of a scroll region that begins at the
-//! first row, by a line feed, a wrap or `CSI S`, and by `CSI 2 J` or a reset.
-//! Lines deleted at the top (`CSI M`) are gone, as in xterm.
 
-use std::hash::{DefaultHasher, Hash, Hasher};
-
-use alacritty_terminal::event::VoidListener;
 use alacritty_terminal::grid::Dimensions;
-use alacritty_terminal::index::{Column, Line};
-use alacritty_terminal::term::cell::{Cell, Flags};
-use alacritty_terminal::term::test::TermSize;
-use alacritty_terminal::term::{Config, Term, TermMode};
+use alacritty_terminal::index::Line;
+use alacritty_terminal::term::TermMode;
 use alacritty_terminal::vte::ansi::{
     Attr, CharsetIndex, ClearMode, CursorShape, CursorStyle, Handler, Hyperlink, KeyboardModes,
     KeyboardModesApplyBehavior, LineClearMode, Mode, ModifyOtherKeys, NamedPrivateMode,
@@ -26,203 +17,9 @@ use alacritty_terminal::vte::ansi::{
 };
 
 use super::answers;
-use super::events::{Outbox, ScreenEvent};
-use super::grid;
+use super::driver::Driver;
+use super::events::ScreenEvent;
 use super::osc::clean;
-use super::shadow::{Keyboard, Shadow};
-use super::view::{RowView, View};
-use super::{Emulator, Listener, Parked};
-use crate::history::History;
-
-/// Everything a call of the parser can change.
-pub(super) struct Driver<'a> {
-    pub(super) term: &'a mut Emulator,
-    pub(super) listener: &'a Listener,
-    pub(super) shadow: &'a mut Shadow,
-    pub(super) history: &'a mut History,
-    pub(super) outbox: &'a mut Outbox,
-    pub(super) parked: &'a mut Option<Parked>,
-}
-
-impl Driver<'_> {
-    fn alternate(&self) -> bool {
-        self.term.mode().contains(TermMode::ALT_SCREEN)
-    }
-
-    fn row(&self) -> usize {
-        usize::try_from(self.term.grid().cursor.point.line.0).unwrap_or(0)
-    }
-
-    /// A row as the emulator counts it when origin mode may be on.
-    fn relative(&self, row: i64) -> i32 {
-        let origin = self.term.mode().contains(TermMode::ORIGIN);
-        let top = if origin { self.shadow.region.0 } else { 0 };
-        let row = row - i64::try_from(top).unwrap_or(0);
-        i32::try_from(row.max(0)).unwrap_or(i32::MAX)
-    }
-
-    /// The cursor's row, moved down by `rows` or up by a negative number.
-    fn moved(&self, rows: i64) -> i32 {
-        self.relative(i64::from(self.term.grid().cursor.point.line.0) + rows)
-    }
-
-    fn column(&self) -> usize {
-        self.term.grid().cursor.point.column.0
-    }
-
-    /// Logs the rows that scrolling by `count` takes off the primary screen.
-    fn leave(&mut self, count: usize) {
-        let (top, bottom) = self.shadow.region;
-        if top != 0 || self.alternate() {
-            return;
-        }
-        let grid = self.term.grid();
-        for row in 0..count.min(bottom) {
-            self.history.push_row(&RowView::new(&grid[grid::line(row)]));
-        }
-    }
-
-    /// To be called before a line feed.
-    fn before_linefeed(&mut self) {
-        if self.row() + 1 == self.shadow.region.1 {
-            self.leave(1);
-        }
-    }
-
-    /// To be called before the cursor's line wraps. The emulator marks the cell
-    /// itself, but in a region of one row too late for the log.
-    fn before_wrap(&mut self, filler: bool) {
-        if !self.term.mode().contains(TermMode::LINE_WRAP) {
-            return;
-        }
-        if self.row() + 1 == self.shadow.region.1 {
-            let cell = self.term.grid_mut().cursor_cell();
-            if filler {
-                *cell = Cell::default();
-                cell.flags.insert(Flags::LEADING_WIDE_CHAR_SPACER);
-            }
-            cell.flags.insert(Flags::WRAPLINE);
-            self.leave(1);
-        }
-    }
-
-    /// Logs the whole primary screen before it is cleared, unless it looks as
-    /// it did when it was last cleared: programs clear and draw the same again.
-    fn leave_all(&mut self) {
-        if self.alternate() {
-            return;
-        }
-        let view = View {
-            term: self.term,
-            shadow: self.shadow,
-        };
-        let used = view.rows().collect::<Vec<_>>();
-        let used = used.iter().rposition(|row| row.visible().next().is_some());
-        let Some(last) = used else { return };
-        let mut hasher = DefaultHasher::new();
-        for row in view.rows().take(last + 1) {
-            for glyph in row.visible() {
-                (glyph.c, glyph.marks).hash(&mut hasher);
-            }
-            row.wrapped().hash(&mut hasher);
-        }
-        let fingerprint = Some(hasher.finish());
-        if self.shadow.last_cleared != fingerprint {
-            for row in view.rows().take(last + 1) {
-                self.history.push_row(&row);
-            }
-        }
-        self.history.close();
-        self.shadow.last_cleared = fingerprint;
-    }
-
-    /// Repairs the cursor's row after cells were moved or erased in it.
-    fn mend(&mut self) {
-        let line = self.term.grid().cursor.point.line;
-        grid::mend_row(self.term.grid_mut(), line);
-    }
-
-    /// Forwards a question and takes the emulator's answer.
-    fn ask(&mut self, question: impl FnOnce(&mut Emulator)) {
-        question(self.term);
-        self.outbox.answer(self.listener.take().as_bytes());
-    }
-
-    fn keyboard(&mut self) -> &mut Keyboard {
-        let [primary, alternate] = &mut self.shadow.keyboards;
-        if self.term.mode().contains(TermMode::ALT_SCREEN) {
-            alternate
-        } else {
-            primary
-        }
-    }
-
-    fn show_title(&mut self, title: Option<String>) {
-        if self.shadow.title != title {
-            self.shadow.title.clone_from(&title);
-            self.outbox.post(ScreenEvent::Title(title));
-        }
-    }
-
-    /// Writes a character that may wrap first or combine with another.
-    fn input_carefully(&mut self, c: char) {
-        let columns = self.term.columns();
-        let cursor = &self.term.grid().cursor;
-        let wraps = cursor.input_needs_wrap;
-        let at_end = cursor.point.column.0 + 1 >= columns;
-        if at_end {
-            let width = if c.is_ascii() { 1 } else { width(c) };
-            if width > 0 && (wraps || width > 1) {
-                self.before_wrap(!wraps);
-            }
-        }
-        let crowded = self.crowded_cell();
-        self.term.input(c);
-        if let Some((line, column, extra)) = crowded {
-            let cell = &mut self.term.grid_mut()[line][column];
-            if cell
-                .zerowidth()
-                .is_some_and(|marks| marks.len() > MAX_MARKS)
-            {
-                cell.extra = extra;
-            }
-        }
-        if self.term.mode().contains(TermMode::INSERT) {
-            self.mend();
-        }
-    }
-
-    /// The cell a combining mark would go to, if it must not get another one.
-    fn crowded_cell(&self) -> Option<CrowdedCell> {
-        let grid = self.term.grid();
-        let cursor = &grid.cursor;
-        let line = cursor.point.line;
-        let mut column = cursor.point.column;
-        if !cursor.input_needs_wrap {
-            column.0 = column.0.saturating_sub(1);
-        }
-        if grid[line][column].flags.contains(Flags::WIDE_CHAR_SPACER) {
-            column.0 = column.0.saturating_sub(1);
-        }
-        let cell = &grid[line][column];
-        let full = cell
-            .zerowidth()
-            .is_some_and(|marks| marks.len() >= MAX_MARKS);
-        full.then(|| (line, column, cell.extra.clone()))
-    }
-}
-
-type CrowdedCell = (Line, Column, <Cell as Extra>::Extra);
-
-/// Names the type of a cell's rare contents, which the emulator does not export
-/// under a short name.
-trait Extra {
-    type Extra;
-}
-
-impl Extra for Cell {
-    type Extra = Option<std::sync::Arc<alacritty_terminal::term::cell::CellExtra>>;
-}
 
 macro_rules! forward {
     ($($name:ident($($argument:ident: $type:ty),*);)*) => {
@@ -540,47 +337,6 @@ impl Handler for Driver<'_> {
     }
 }
 
-impl Driver<'_> {
-    /// Shows the alternate screen, or the primary one again.
-    fn switch_screen(&mut self, alternate: bool) {
-        if self.alternate() != alternate {
-            *self.parked = None;
-            if alternate {
-                let view = View {
-                    term: self.term,
-                    shadow: self.shadow,
-                };
-                *self.parked = Some(Parked::new(view, self.history));
-            }
-            self.term.swap_alt();
-            if alternate {
-                // What an earlier visit had saved is not this one's.
-                let grid = self.term.grid_mut();
-                grid.saved_cursor = grid.cursor.clone();
-                let [_, keyboard] = &mut self.shadow.keyboards;
-                *keyboard = Keyboard::default();
-            }
-        }
-    }
-
-    /// Changing the number of columns is not for programs; the rest of what the
-    /// mode does is.
-    fn column_mode(&mut self) {
-        self.shadow.region = (0, self.term.screen_lines());
-        self.term
-            .set_private_mode(NamedPrivateMode::ColumnMode.into());
-    }
-}
-
-/// How many columns a character takes, as the emulator counts it.
-fn width(c: char) -> usize {
-    let mut ruler = Term::new(Config::default(), &TermSize::new(4, 1), VoidListener);
-    ruler.input(c);
-    ruler.grid().cursor.point.column.0
-}
-
-/// Combining marks that a cell can hold.
-const MAX_MARKS: usize = 16;
 /// Bytes of a title.
 const MAX_TITLE: usize = 1024;
 /// Bytes of a link's target, as in other terminals.

@@ -13,11 +13,13 @@
 //! (`CSI ! p`) and mode save and restore, which the parser does not know.
 
 mod answers;
+mod driver;
 mod events;
 mod filter;
 mod grid;
 mod handler;
 mod osc;
+mod parked;
 mod shadow;
 #[cfg(test)]
 mod tests;
@@ -34,9 +36,10 @@ use alacritty_terminal::term::{Config, Osc52, TermMode};
 use alacritty_terminal::vte::ansi::{Handler, Processor, Timeout};
 
 use self::answers::Listener;
+use self::driver::Driver;
 use self::events::Outbox;
 use self::filter::{Filter, Piece};
-use self::handler::Driver;
+use self::parked::{Parked, render};
 use self::shadow::Shadow;
 use crate::history::{History, HistoryLimit};
 use crate::line::{self, LineBuilder};
@@ -61,13 +64,6 @@ pub struct Screen {
     history: History,
     outbox: Outbox,
     parked: Option<Parked>,
-}
-
-/// The primary screen while the alternate one is shown.
-#[derive(Debug)]
-struct Parked {
-    repaint: String,
-    lines: Vec<String>,
 }
 
 impl Screen {
@@ -236,8 +232,9 @@ impl Screen {
         let mut picked = Vec::new();
         for line in newest_first {
             let Some(left) = room.checked_sub(line.len() + 1) else {
-                if picked.is_empty() && room > 0 {
-                    picked.push(line::cut(line, room - 1));
+                if picked.is_empty() {
+                    let short = line::cut(line, room.saturating_sub(1));
+                    picked.extend(Some(short).filter(|short| !short.is_empty()));
                 }
                 break;
             };
@@ -322,30 +319,6 @@ impl fmt::Debug for Screen {
             .field("history", &self.history.len())
             .finish_non_exhaustive()
     }
-}
-
-impl Parked {
-    fn new(view: View<'_>, history: &History) -> Self {
-        Self {
-            repaint: repaint::primary(view),
-            lines: render(view, history.open_line().clone()),
-        }
-    }
-}
-
-/// The lines of a screen, the first one continuing `builder`.
-fn render(view: View<'_>, mut builder: LineBuilder) -> Vec<String> {
-    let mut lines: Vec<String> = Vec::new();
-    for row in view.rows() {
-        lines.extend(builder.push_row(&row));
-    }
-    lines.extend(builder.finish());
-    let used = lines
-        .iter()
-        .rposition(|line| !line.is_empty())
-        .map_or(0, |last| last + 1);
-    lines.truncate(used);
-    lines
 }
 
 fn emulated(size: Size) -> TermSize {

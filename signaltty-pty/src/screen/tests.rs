@@ -10,7 +10,7 @@ use crate::style::Style;
 #[derive(Debug, PartialEq)]
 struct Dump {
     rows: Vec<String>,
-    glyphs: Vec<Vec<(char, Vec<char>, Style, Option<Link>, bool)>>,
+    glyphs: Vec<Vec<OwnedGlyph>>,
     carets: (Caret, Caret),
     modes: view::Modes,
     cursor_style: u8,
@@ -22,8 +22,10 @@ struct Dump {
     keyboards: Vec<(u8, Vec<u8>)>,
     other_keys: u8,
     title: Option<String>,
-    below: Option<Box<Dump>>,
+    below: Option<Box<Self>>,
 }
+
+type OwnedGlyph = (char, Vec<char>, Style, Option<Link>, bool);
 
 fn dump(screen: &Screen) -> Dump {
     let view = screen.view();
