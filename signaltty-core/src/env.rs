@@ -14,6 +14,9 @@ pub struct SavedEnv(BTreeMap<String, OsString>);
 /// Names under our prefix that are made for one launch and never saved.
 const LAUNCH_NAMES: [&str; 3] = ["SIGNALTTY_LAUNCH", "SIGNALTTY_PANE", "SIGNALTTY_SOCKET"];
 
+/// Names with these beginnings change what code a program runs.
+const LOADER_PREFIXES: [&str; 2] = ["LD_", "DYLD_"];
+
 impl SavedEnv {
     /// Keeps what may be saved of `vars` and drops everything else.
     pub fn filter<I, K, V>(vars: I) -> Self
@@ -72,6 +75,36 @@ impl ConfigEnv {
             .map(|(name, value)| (name.as_str(), value.as_os_str()))
     }
 
+    /// Takes back what was saved of an earlier [`filter`](Self::filter).
+    ///
+    /// A file is untrusted: only plain names with an absolute path as value
+    /// are kept, and nothing that steers how programs are found or loaded. An
+    /// adapter still applies its own list when it launches, since only it
+    /// knows which names are its own.
+    pub fn from_saved<I, K, V>(vars: I) -> Self
+    where
+        I: IntoIterator<Item = (K, V)>,
+        K: AsRef<OsStr>,
+        V: Into<OsString>,
+    {
+        let kept = vars.into_iter().filter_map(|(name, value)| {
+            let name = name.as_ref().to_str()?;
+            let value: OsString = value.into();
+            let plain = name.starts_with(|c: char| c.is_ascii_uppercase())
+                && name
+                    .bytes()
+                    .all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'_');
+            let loader = LOADER_PREFIXES.iter().any(|p| name.starts_with(p)) || name == "PATH";
+            (plain && !loader && Path::new(&value).is_absolute()).then(|| (name.to_owned(), value))
+        });
+        Self(kept.collect())
+    }
+
+    /// Whether no variable was set.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// The value of one variable.
     pub fn var(&self, name: &str) -> Option<&OsStr> {
         self.0.get(name).map(OsString::as_os_str)
@@ -111,6 +144,23 @@ mod tests {
         assert_eq!(
             env.iter().collect::<Vec<_>>(),
             [("CODEX_HOME", OsStr::new("/w/rel/dir"))]
+        );
+    }
+
+    #[test]
+    fn s0_39_saved_identity_variables_pass_a_filter_again() {
+        let vars = [
+            ("CODEX_HOME", "/h/.codex"),
+            ("CLAUDE_CONFIG_DIR", "relative"),
+            ("PATH", "/evil"),
+            ("LD_PRELOAD", "/evil.so"),
+            ("lower", "/x"),
+            ("A=B", "/x"),
+        ];
+        let env = ConfigEnv::from_saved(vars);
+        assert_eq!(
+            env.iter().collect::<Vec<_>>(),
+            [("CODEX_HOME", OsStr::new("/h/.codex"))]
         );
     }
 }
