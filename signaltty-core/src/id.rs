@@ -109,6 +109,22 @@ ids! {
     NotificationId, "notification", "notif_";
 }
 
+impl TabId {
+    /// The id for a tab that has to be made for a pane whose own is lost.
+    /// Always the same for the same pane.
+    pub fn named_after(pane: PaneId) -> Self {
+        Self(pane.0)
+    }
+}
+
+impl WorkspaceId {
+    /// The id for a workspace that has to be made for a tab whose own is lost.
+    /// Always the same for the same tab.
+    pub fn named_after(tab: TabId) -> Self {
+        Self(tab.0)
+    }
+}
+
 /// One start of the server, drawn at random by the shell.
 ///
 /// Instance ids of an earlier start never match those of this one.
