@@ -1,0 +1,315 @@
+//! The disk behind [`FaultFs`](super::FaultFs): nodes, names, and what of both
+//! is durable.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+use std::io::ErrorKind;
+
+use super::Fault;
+
+pub(super) type NodeId = u64;
+pub(super) type Names = BTreeMap<String, NodeId>;
+
+pub(super) const ROOT: NodeId = 0;
+
+/// A file or a directory.
+#[derive(Debug, Clone)]
+pub(super) enum Node {
+    File {
+        live: Vec<u8>,
+        durable: Vec<u8>,
+    },
+    Dir {
+        live: Names,
+        durable: Names,
+        pending: Vec<Change>,
+    },
+}
+
+/// A change of names that is not durable yet.
+#[derive(Debug, Clone)]
+pub(super) enum Change {
+    Add(String, NodeId),
+    Remove(String),
+    Rename {
+        from: String,
+        to: String,
+        node: NodeId,
+    },
+}
+
+#[derive(Debug, Clone)]
+pub(super) struct Disk {
+    pub(super) nodes: BTreeMap<NodeId, Node>,
+    log: Vec<&'static str>,
+    plan: Option<(u64, Fault)>,
+    crashed: bool,
+    locked: BTreeSet<NodeId>,
+}
+
+impl Change {
+    pub(super) fn apply(&self, names: &mut Names) {
+        match self {
+            Self::Add(name, node) => {
+                names.insert(name.clone(), *node);
+            }
+            Self::Remove(name) => {
+                names.remove(name);
+            }
+            Self::Rename { from, to, node } => {
+                names.remove(from);
+                names.insert(to.clone(), *node);
+            }
+        }
+    }
+}
+
+impl Disk {
+    pub(super) fn new() -> Self {
+        Self::with_nodes(BTreeMap::from([(ROOT, empty_dir())]))
+    }
+
+    pub(super) fn with_nodes(nodes: BTreeMap<NodeId, Node>) -> Self {
+        Self {
+            nodes,
+            log: Vec::new(),
+            plan: None,
+            crashed: false,
+            locked: BTreeSet::new(),
+        }
+    }
+
+    pub(super) fn operations(&self) -> u64 {
+        u64::try_from(self.log.len()).unwrap_or(u64::MAX)
+    }
+
+    pub(super) fn log(&self) -> &[&'static str] {
+        &self.log
+    }
+
+    pub(super) fn plan(&mut self, operation: u64, fault: Fault) {
+        self.plan = Some((operation, fault));
+    }
+
+    pub(super) fn heal(&mut self) {
+        self.plan = None;
+    }
+
+    /// Counts an operation and fails if it is its turn.
+    pub(super) fn begin(&mut self, operation: &'static str) -> io::Result<()> {
+        match self.turn(operation)? {
+            Some(Fault::Crash) => {
+                self.crashed = true;
+                Err(killed())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn turn(&mut self, operation: &'static str) -> io::Result<Option<Fault>> {
+        if self.crashed {
+            return Err(killed());
+        }
+        self.log.push(operation);
+        let now = self.operations();
+        match self.plan {
+            Some((at, Fault::Once(errno))) if at == now => Err(io::Error::from_raw_os_error(errno)),
+            Some((at, Fault::Forever(errno))) if at <= now => {
+                Err(io::Error::from_raw_os_error(errno))
+            }
+            Some((at, Fault::Crash)) if at == now => Ok(Some(Fault::Crash)),
+            Some((at, short @ Fault::Short(_))) if at <= now => Ok(Some(short)),
+            _ => Ok(None),
+        }
+    }
+
+    pub(super) fn begin_write(&mut self, node: NodeId, bytes: &[u8]) -> io::Result<usize> {
+        let fault = self.turn("write")?;
+        let half = bytes.get(..bytes.len() / 2).unwrap_or_default();
+        let written = match fault {
+            Some(Fault::Crash | Fault::Short(_)) => half,
+            _ => bytes,
+        };
+        match self.nodes.get_mut(&node) {
+            Some(Node::File { live, .. }) => live.extend_from_slice(written),
+            _ => return Err(ErrorKind::NotFound.into()),
+        }
+        match fault {
+            Some(Fault::Crash) => {
+                self.crashed = true;
+                Err(killed())
+            }
+            Some(Fault::Short(errno)) if half.is_empty() => {
+                Err(io::Error::from_raw_os_error(errno))
+            }
+            _ => Ok(written.len()),
+        }
+    }
+
+    pub(super) fn find(&self, dir: NodeId, name: &str, is_dir: bool) -> io::Result<NodeId> {
+        let node = *self.live(dir)?.get(name).ok_or(ErrorKind::NotFound)?;
+        match (self.nodes.get(&node), is_dir) {
+            (Some(Node::Dir { .. }), true) | (Some(Node::File { .. }), false) => Ok(node),
+            (Some(Node::File { .. }), true) => Err(ErrorKind::NotADirectory.into()),
+            (Some(Node::Dir { .. }), false) => Err(ErrorKind::InvalidInput.into()),
+            (None, _) => Err(ErrorKind::NotFound.into()),
+        }
+    }
+
+    pub(super) fn make(&mut self, dir: NodeId, name: &str, is_dir: bool) -> io::Result<NodeId> {
+        if self.live(dir)?.contains_key(name) {
+            return Err(ErrorKind::AlreadyExists.into());
+        }
+        let node = self.nodes.keys().max().map_or(ROOT, |max| max + 1);
+        let content = if is_dir {
+            empty_dir()
+        } else {
+            Node::File {
+                live: Vec::new(),
+                durable: Vec::new(),
+            }
+        };
+        self.nodes.insert(node, content);
+        self.change(dir, Change::Add(name.into(), node))?;
+        Ok(node)
+    }
+
+    pub(super) fn put(&mut self, name: &str, content: &[u8]) {
+        let node = self.nodes.keys().max().map_or(ROOT, |max| max + 1);
+        let file = Node::File {
+            live: content.to_vec(),
+            durable: content.to_vec(),
+        };
+        self.nodes.insert(node, file);
+        if let Some(Node::Dir { live, durable, .. }) = self.nodes.get_mut(&ROOT) {
+            live.insert(name.into(), node);
+            durable.insert(name.into(), node);
+        }
+    }
+
+    pub(super) fn lock(&mut self, node: NodeId) -> io::Result<()> {
+        if self.locked.insert(node) {
+            Ok(())
+        } else {
+            Err(ErrorKind::WouldBlock.into())
+        }
+    }
+
+    pub(super) fn unlock(&mut self, node: NodeId) {
+        self.locked.remove(&node);
+    }
+
+    pub(super) fn rename(&mut self, dir: NodeId, from: &str, to: &str) -> io::Result<()> {
+        let node = *self.live(dir)?.get(from).ok_or(ErrorKind::NotFound)?;
+        self.change(
+            dir,
+            Change::Rename {
+                from: from.into(),
+                to: to.into(),
+                node,
+            },
+        )
+    }
+
+    pub(super) fn link(
+        &mut self,
+        dir: NodeId,
+        from: &str,
+        target: NodeId,
+        to: &str,
+    ) -> io::Result<()> {
+        let node = *self.live(dir)?.get(from).ok_or(ErrorKind::NotFound)?;
+        if self.live(target)?.contains_key(to) {
+            return Err(ErrorKind::AlreadyExists.into());
+        }
+        self.change(target, Change::Add(to.into(), node))
+    }
+
+    pub(super) fn remove(&mut self, dir: NodeId, name: &str) -> io::Result<()> {
+        if !self.live(dir)?.contains_key(name) {
+            return Err(ErrorKind::NotFound.into());
+        }
+        self.change(dir, Change::Remove(name.into()))
+    }
+
+    pub(super) fn sync_dir(&mut self, dir: NodeId) -> io::Result<()> {
+        match self.nodes.get_mut(&dir) {
+            Some(Node::Dir {
+                live,
+                durable,
+                pending,
+            }) => {
+                durable.clone_from(live);
+                pending.clear();
+                Ok(())
+            }
+            _ => Err(ErrorKind::NotADirectory.into()),
+        }
+    }
+
+    pub(super) fn names(&self, dir: NodeId) -> io::Result<Vec<String>> {
+        Ok(self.live(dir)?.keys().cloned().collect())
+    }
+
+    pub(super) fn read(&self, node: NodeId, at: usize, buffer: &mut [u8]) -> io::Result<usize> {
+        let Some(Node::File { live, .. }) = self.nodes.get(&node) else {
+            return Err(ErrorKind::NotFound.into());
+        };
+        let rest = live.get(at..).unwrap_or_default();
+        let count = rest.len().min(buffer.len());
+        if let (Some(to), Some(from)) = (buffer.get_mut(..count), rest.get(..count)) {
+            to.copy_from_slice(from);
+        }
+        Ok(count)
+    }
+
+    pub(super) fn sync_file(&mut self, node: NodeId) -> io::Result<()> {
+        match self.nodes.get_mut(&node) {
+            Some(Node::File { live, durable }) => {
+                durable.clone_from(live);
+                Ok(())
+            }
+            _ => Err(ErrorKind::NotFound.into()),
+        }
+    }
+
+    pub(super) fn truncate(&mut self, node: NodeId) -> io::Result<()> {
+        match self.nodes.get_mut(&node) {
+            Some(Node::File { live, .. }) => {
+                live.clear();
+                Ok(())
+            }
+            _ => Err(ErrorKind::NotFound.into()),
+        }
+    }
+
+    fn live(&self, dir: NodeId) -> io::Result<&Names> {
+        match self.nodes.get(&dir) {
+            Some(Node::Dir { live, .. }) => Ok(live),
+            _ => Err(ErrorKind::NotADirectory.into()),
+        }
+    }
+
+    fn change(&mut self, dir: NodeId, change: Change) -> io::Result<()> {
+        match self.nodes.get_mut(&dir) {
+            Some(Node::Dir { live, pending, .. }) => {
+                change.apply(live);
+                pending.push(change);
+                Ok(())
+            }
+            _ => Err(ErrorKind::NotADirectory.into()),
+        }
+    }
+}
+
+fn empty_dir() -> Node {
+    Node::Dir {
+        live: Names::new(),
+        durable: Names::new(),
+        pending: Vec::new(),
+    }
+}
+
+fn killed() -> io::Error {
+    io::Error::other("the process was killed")
+}
