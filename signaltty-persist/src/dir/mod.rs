@@ -1,0 +1,180 @@
+//! The state directory: who may use it, and its one owner.
+//!
+//! Having a [`StateDir`] means holding the lock (P7), so nothing can be read or
+//! written without it. Opening changes nothing but the lock file: not before a
+//! load has succeeded is a stale temporary removed.
+//!
+//! The lock excludes servers on the same state. It says nothing about sockets.
+
+mod safety;
+
+use std::io;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use rustix::io::Errno;
+use serde::{Deserialize, Serialize};
+use signaltty_core::time::UnixMillis;
+
+use crate::error::{Holder, OpenError, PathError};
+use crate::fs::{Content, Fs, FsFile, OsFs, read_bounded, write_all};
+use crate::os_text::OsText;
+
+/// The directory that holds all saved state, locked for this process.
+///
+/// The lock ends when this is dropped.
+#[derive(Debug)]
+pub struct StateDir<F: Fs = OsFs> {
+    fs: F,
+    path: PathBuf,
+    /// Held, never read: closing it would let another server in.
+    _lock: F::File,
+    owner_unwritten: Option<PathError>,
+}
+
+/// What a server says of itself to one that finds the directory locked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Owner {
+    /// Its process id.
+    pub pid: u32,
+    /// When it started.
+    pub started_at: UnixMillis,
+    /// Where it listens.
+    pub socket: Option<PathBuf>,
+}
+
+impl StateDir<OsFs> {
+    /// Makes the directory if it is missing, checks that nobody else can change
+    /// it, and locks it.
+    ///
+    /// A link is resolved once, here; later changes of it have no effect.
+    ///
+    /// # Errors
+    ///
+    /// [`OpenError::Held`] if another server has it. Nothing is changed then.
+    pub fn open(path: &Path, owner: &Owner) -> Result<Self, OpenError> {
+        let (fs, path) = safety::open_checked(path)?;
+        Self::lock(fs, path, owner)
+    }
+}
+
+impl<F: Fs> StateDir<F> {
+    /// Locks a directory that is open already. `path` is for messages.
+    ///
+    /// # Errors
+    ///
+    /// [`OpenError::Held`] if another server has it. Nothing is changed then.
+    pub fn lock(fs: F, path: PathBuf, owner: &Owner) -> Result<Self, OpenError> {
+        let mut lock = match fs.lock(LOCK) {
+            Ok(lock) => lock,
+            Err(error) => return Err(refused(&fs, path, error)),
+        };
+        let owner_unwritten = write_owner(&mut lock, owner).err().map(|source| PathError {
+            operation: "write",
+            path: path.join(LOCK),
+            source,
+        });
+        Ok(Self {
+            fs,
+            path,
+            _lock: lock,
+            owner_unwritten,
+        })
+    }
+
+    /// Where it is, with links resolved.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Why this process could not write its name into the lock file, if it
+    /// could not. The lock holds all the same.
+    pub fn owner_unwritten(&self) -> Option<&PathError> {
+        self.owner_unwritten.as_ref()
+    }
+
+    pub(crate) fn fs(&self) -> &F {
+        &self.fs
+    }
+
+    /// An error about a name in this directory.
+    pub(crate) fn error(
+        &self,
+        operation: &'static str,
+        name: impl AsRef<Path>,
+    ) -> impl FnOnce(io::Error) -> PathError {
+        let path = self.path.join(name);
+        move |source| PathError {
+            operation,
+            path,
+            source,
+        }
+    }
+}
+
+/// The content of the lock file.
+#[derive(Serialize, Deserialize)]
+struct Note {
+    pid: u32,
+    started_at: u64,
+    socket: Option<OsText>,
+}
+
+fn write_owner(lock: &mut impl FsFile, owner: &Owner) -> io::Result<()> {
+    let note = Note {
+        pid: owner.pid,
+        started_at: owner.started_at.0,
+        socket: owner.socket.as_deref().map(OsText::from),
+    };
+    let mut line = serde_json::to_vec(&note)?;
+    line.push(b'\n');
+    lock.truncate()?;
+    write_all(lock, &line)
+}
+
+fn refused<F: Fs>(fs: &F, path: PathBuf, source: io::Error) -> OpenError {
+    if source.kind() == ErrorKind::WouldBlock {
+        return OpenError::Held {
+            path,
+            holder: read_holder(fs).unwrap_or_default(),
+        };
+    }
+    // What NFS and some FUSE file systems answer (C100).
+    let unsupported = matches!(
+        Errno::from_io_error(&source),
+        Some(
+            Errno::NOLCK
+                | Errno::BADF
+                | Errno::STALE
+                | Errno::OPNOTSUPP
+                | Errno::NOSYS
+                | Errno::INVAL
+        )
+    );
+    let error = PathError {
+        operation: "lock",
+        path: path.join(LOCK),
+        source,
+    };
+    if unsupported {
+        OpenError::LocksUnsupported(error)
+    } else {
+        OpenError::Path(error)
+    }
+}
+
+/// Whatever is in the file may be half written, so nothing depends on it.
+fn read_holder<F: Fs>(fs: &F) -> Option<Holder> {
+    let mut file = fs.open(LOCK).ok()?;
+    let Content::Whole(bytes) = read_bounded(&mut file, NOTE_LIMIT).ok()? else {
+        return None;
+    };
+    let note: Note = serde_json::from_slice(&bytes).ok()?;
+    Some(Holder {
+        pid: Some(note.pid),
+        socket: note.socket.map(|text| text.into_path()),
+    })
+}
+
+const LOCK: &str = "server.lock";
+const NOTE_LIMIT: usize = 16 * 1024;

@@ -1,0 +1,120 @@
+//! Opens the state directory only if nobody but its owner can change it.
+//!
+//! Whoever can rename a directory above can replace everything below, so each
+//! one up to the root is looked at: it belongs to this user or to root, and
+//! others may not write to it unless it is sticky. The directory itself must
+//! belong to this user, and sticky does not help it.
+
+use std::fs::DirBuilder;
+use std::io;
+use std::io::ErrorKind;
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{Mode, Stat};
+use rustix::io::Errno;
+
+use crate::error::{OpenError, PathError, Unsafe};
+use crate::fs::OsFs;
+
+/// Makes the directory if needed, resolves links once, checks and opens it.
+pub(super) fn open_checked(path: &Path) -> Result<(OsFs, PathBuf), OpenError> {
+    let asked = std::path::absolute(path).map_err(at("resolve", path))?;
+    make_missing(&asked)?;
+    let real = asked.canonicalize().map_err(at("resolve", &asked))?;
+    for link in asked.ancestors().filter(|ancestor| ancestor.is_symlink()) {
+        // Whoever can replace the link chooses the directory.
+        if let Some(parent) = link.parent() {
+            let parent = parent.canonicalize().map_err(at("resolve", parent))?;
+            check_above(&parent)?;
+        }
+    }
+    if let Some(parent) = real.parent() {
+        check_above(parent)?;
+    }
+    let fs = OsFs::open_dir(&real).map_err(at("open", &real))?;
+    let stat = fs.stat().map_err(at("look at", &real))?;
+    let user = rustix::process::geteuid().as_raw();
+    if stat.st_uid != user {
+        return Err(OpenError::Unsafe {
+            path: real,
+            why: Unsafe::Owner { owner: stat.st_uid },
+        });
+    }
+    let mode = permissions(&stat);
+    if mode & OTHERS_WRITE != 0 {
+        return Err(OpenError::Unsafe {
+            path: real,
+            why: Unsafe::Writable { mode },
+        });
+    }
+    Ok((fs, real))
+}
+
+fn make_missing(path: &Path) -> Result<(), OpenError> {
+    match path.metadata() {
+        Ok(_) => return Ok(()),
+        Err(error) if error.kind() == ErrorKind::NotFound => {}
+        Err(error) => return Err(at("look at", path)(error)),
+    }
+    if let Some(parent) = path.parent() {
+        make_missing(parent)?;
+    }
+    match DirBuilder::new().mode(PRIVATE).create(path) {
+        // A strange umask can take even the owner's own rights.
+        Ok(()) => std::fs::set_permissions(path, std::fs::Permissions::from_mode(PRIVATE))
+            .map_err(at("protect", path)),
+        // Another server made it in between.
+        Err(error) if error.kind() == ErrorKind::AlreadyExists && path.is_dir() => Ok(()),
+        Err(error) => Err(at("make", path)(error)),
+    }
+}
+
+/// Checks a directory above the state directory, and all above it.
+fn check_above(real: &Path) -> Result<(), OpenError> {
+    let user = rustix::process::geteuid().as_raw();
+    for path in real.ancestors() {
+        let stat = rustix::fs::lstat(path).map_err(|errno| at("look at", path)(errno.into()))?;
+        if stat.st_uid != user && stat.st_uid != 0 {
+            let why = Unsafe::Owner { owner: stat.st_uid };
+            return Err(OpenError::Unsafe {
+                path: path.to_owned(),
+                why,
+            });
+        }
+        let mode = permissions(&stat);
+        if mode & OTHERS_WRITE != 0 && mode & STICKY == 0 {
+            let why = Unsafe::Writable { mode };
+            return Err(OpenError::Unsafe {
+                path: path.to_owned(),
+                why,
+            });
+        }
+    }
+    Ok(())
+}
+
+fn permissions(stat: &Stat) -> u32 {
+    Mode::from_raw_mode(stat.st_mode).as_raw_mode()
+}
+
+fn at(operation: &'static str, path: &Path) -> impl FnOnce(io::Error) -> OpenError {
+    let path = path.to_owned();
+    move |source| {
+        let too_long = Errno::from_io_error(&source) == Some(Errno::NAMETOOLONG);
+        let error = PathError {
+            operation,
+            path,
+            source,
+        };
+        if too_long {
+            OpenError::TooLong(error)
+        } else {
+            OpenError::Path(error)
+        }
+    }
+}
+
+const PRIVATE: u32 = 0o700;
+const OTHERS_WRITE: u32 = 0o022;
+const STICKY: u32 = 0o1000;
