@@ -1,0 +1,125 @@
+//! Reads what is saved of an agent. Fails closed.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use signaltty_core::agent::{
+    AgentKind, AgentSessionId, Anchor, Conversation, Extent, FileIdentity, ReportedArgv, SavedAgent,
+};
+use signaltty_core::env::ConfigEnv;
+use signaltty_core::restore::{FailureCode, Refusal, ResumeFailure};
+use signaltty_core::time::UnixMillis;
+
+use super::super::part::Part;
+use super::super::records::{AgentV1, AnchorV1, ConversationV1, ExtentV1, FailureV1};
+use super::read::Reader;
+use crate::os_text::{OsText, from_hex};
+
+impl Reader<'_> {
+    /// The agent of a pane, or none if even its kind cannot be read.
+    pub(super) fn agent(&mut self, pane: &str, agent: Part<AgentV1>) -> Option<SavedAgent> {
+        let agent = self.part(pane, "the agent", agent)?;
+        let kind: AgentKind = self.value(pane, "the agent", agent.kind.parse())?;
+        Some(SavedAgent {
+            conversation: agent.conversation.and_then(|c| self.conversation(pane, c)),
+            reported_argv: agent
+                .reported_argv
+                .map(|argv| ReportedArgv(argv.into_iter().map(|text| text.0).collect())),
+            last_failure: agent
+                .last_failure
+                .map(|failure| self.failure(pane, failure)),
+            interrupted: agent.interrupted,
+            kind,
+        })
+    }
+
+    fn conversation(&mut self, pane: &str, part: Part<ConversationV1>) -> Option<Conversation> {
+        let found = self.part(pane, CONVERSATION, part)?;
+        let id: AgentSessionId = self.value(pane, CONVERSATION, found.id.parse())?;
+        let mut anchor = found.anchor.and_then(|part| self.anchor(pane, part));
+        let saved = found.config_env.len();
+        let config_env = config_env(found.config_env);
+        if config_env.iter().count() != saved {
+            // With other variables the same id names another record.
+            self.replaced(
+                pane,
+                "the agent's environment",
+                "a variable is not one to be saved",
+            );
+            anchor = None;
+        }
+        let previous = found
+            .previous
+            .and_then(|id| self.value(pane, "the previous id", id.parse()));
+        Some(Conversation {
+            id,
+            cwd: found.cwd.into_path(),
+            config_env,
+            anchor,
+            previous,
+        })
+    }
+
+    fn anchor(&mut self, pane: &str, part: Part<AnchorV1>) -> Option<Anchor> {
+        let found = self.part(pane, ANCHOR, part)?;
+        self.value(pane, ANCHOR, anchor(found))
+    }
+
+    fn failure(&mut self, pane: &str, failure: FailureV1) -> ResumeFailure {
+        let code = FailureCode::parse(&failure.code).unwrap_or_else(|| {
+            self.replaced(
+                pane,
+                "the reason of the last failure",
+                "the code is not known",
+            );
+            FailureCode::Unconfirmed
+        });
+        ResumeFailure {
+            refusal: Refusal::new(code, failure.message),
+            at: UnixMillis(failure.at),
+        }
+    }
+}
+
+fn config_env(vars: BTreeMap<String, OsText>) -> ConfigEnv {
+    ConfigEnv::from_saved(vars.into_iter().map(|(name, value)| (name, value.0)))
+}
+
+/// An anchor and all below it, or what is wrong with one of them.
+fn anchor(found: AnchorV1) -> Result<Anchor, &'static str> {
+    let record: PathBuf = found.record.into_path();
+    if !record.is_absolute() {
+        return Err("the path of the record is not absolute");
+    }
+    if found.user_messages == 0 {
+        return Err("it covers no message of a person");
+    }
+    let extent = match found.extent {
+        Some(ExtentV1::Lines { bytes, sha256 }) => Extent::Lines {
+            bytes,
+            sha256: from_hex(&sha256)
+                .and_then(|bytes| bytes.try_into().ok())
+                .ok_or("its hash is malformed")?,
+        },
+        Some(ExtentV1::Rows { messages }) => Extent::Rows { messages },
+        None => return Err("it does not say how much it covers"),
+    };
+    Ok(Anchor {
+        record,
+        file: found.file.map(|file| FileIdentity {
+            device: file.device,
+            inode: file.inode,
+        }),
+        extent,
+        last_message: found.last_message.map(Into::into),
+        user_messages: found.user_messages,
+        base: found
+            .base
+            .map(|base| anchor(*base))
+            .transpose()?
+            .map(Box::new),
+    })
+}
+
+const CONVERSATION: &str = "the conversation";
+const ANCHOR: &str = "the anchor";

@@ -1,0 +1,25 @@
+//! The snapshot: the saved session as one file, replaced whole.
+//!
+//! [`schema`] turns a session into bytes and back without IO, [`load`] reads
+//! the file and says what it found, [`Store`] writes it. Bytes are believed in
+//! this order: version, checksum, syntax, records, and how they fit together.
+
+mod assemble;
+mod backup;
+mod convert;
+mod encode;
+mod layout;
+mod load;
+mod part;
+mod problem;
+mod records;
+pub mod schema;
+mod store;
+mod tails;
+
+pub use load::{Loaded, load};
+pub use problem::{Corruption, Problem};
+pub use store::{Durability, Opened, Program, Save, SaveReport, Store};
+pub use tails::TailFailure;
+
+const SNAPSHOT: &str = "snapshot.json";

@@ -1,0 +1,210 @@
+//! The records of version 1, as they are in the file.
+//!
+//! These types are the format. A field that was added later has a default, a
+//! field that is not known is ignored, words are plain strings, and nothing
+//! here can hold a process id, a descriptor or a launch secret (S0-12).
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::part::Part;
+use crate::os_text::OsText;
+
+/// A workspace.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct WorkspaceV1 {
+    pub(super) id: String,
+    #[serde(default)]
+    pub(super) handle: String,
+    #[serde(default)]
+    pub(super) name: String,
+    /// Files from before it existed have names that people gave (S0-57).
+    #[serde(default)]
+    pub(super) naming: Option<String>,
+    #[serde(default)]
+    pub(super) cwd: Option<OsText>,
+    #[serde(default)]
+    pub(super) active_tab: Option<String>,
+    #[serde(default)]
+    pub(super) switches: SwitchesV1,
+    #[serde(default)]
+    pub(super) archived: bool,
+    #[serde(default)]
+    pub(super) created_at: u64,
+}
+
+/// Switches; one that is missing has its usual value.
+#[derive(Debug, Serialize, Deserialize, Default)]
+pub(super) struct SwitchesV1 {
+    #[serde(default)]
+    pub(super) auto_resume: Option<bool>,
+    #[serde(default)]
+    pub(super) auto_continue: Option<bool>,
+    #[serde(default)]
+    pub(super) history: Option<bool>,
+}
+
+/// A tab.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct TabV1 {
+    pub(super) id: String,
+    #[serde(default)]
+    pub(super) workspace: String,
+    #[serde(default)]
+    pub(super) title: String,
+    /// The text form of a layout, which carries a version of its own.
+    #[serde(default)]
+    pub(super) layout: String,
+    #[serde(default)]
+    pub(super) active_pane: String,
+    #[serde(default)]
+    pub(super) area: Option<SizeV1>,
+    #[serde(default)]
+    pub(super) created_at: u64,
+}
+
+/// Columns and rows.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+pub(super) struct SizeV1 {
+    pub(super) cols: u16,
+    pub(super) rows: u16,
+}
+
+/// A pane.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct PaneV1 {
+    pub(super) id: String,
+    #[serde(default)]
+    pub(super) tab: String,
+    #[serde(default)]
+    pub(super) title: String,
+    #[serde(default)]
+    pub(super) titled_by_user: bool,
+    #[serde(default)]
+    pub(super) cwd: Option<OsText>,
+    #[serde(default)]
+    pub(super) argv: Vec<OsText>,
+    #[serde(default)]
+    pub(super) env: BTreeMap<String, OsText>,
+    #[serde(default)]
+    pub(super) size: Option<SizeV1>,
+    #[serde(default)]
+    pub(super) agent: Option<Part<AgentV1>>,
+    #[serde(default)]
+    pub(super) lifecycle: Option<String>,
+    #[serde(default)]
+    pub(super) attention: Option<String>,
+    #[serde(default)]
+    pub(super) last_message: Option<String>,
+    #[serde(default)]
+    pub(super) end: Option<Part<EndV1>>,
+    #[serde(default)]
+    pub(super) created_at: u64,
+}
+
+/// How a process ended.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct EndV1 {
+    pub(super) cause: String,
+    #[serde(default)]
+    pub(super) status: Option<StatusV1>,
+    #[serde(default)]
+    pub(super) at: u64,
+}
+
+/// With what status.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct StatusV1 {
+    #[serde(default)]
+    pub(super) code: Option<i32>,
+    #[serde(default)]
+    pub(super) signal: Option<i32>,
+}
+
+/// An agent.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct AgentV1 {
+    pub(super) kind: String,
+    #[serde(default)]
+    pub(super) conversation: Option<Part<ConversationV1>>,
+    #[serde(default)]
+    pub(super) reported_argv: Option<Vec<OsText>>,
+    #[serde(default)]
+    pub(super) last_failure: Option<FailureV1>,
+    #[serde(default)]
+    pub(super) interrupted: bool,
+}
+
+/// A conversation.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct ConversationV1 {
+    pub(super) id: String,
+    pub(super) cwd: OsText,
+    #[serde(default)]
+    pub(super) config_env: BTreeMap<String, OsText>,
+    #[serde(default)]
+    pub(super) anchor: Option<Part<AnchorV1>>,
+    #[serde(default)]
+    pub(super) previous: Option<String>,
+}
+
+/// An anchor.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct AnchorV1 {
+    pub(super) record: OsText,
+    #[serde(default)]
+    pub(super) file: Option<FileV1>,
+    #[serde(default)]
+    pub(super) extent: Option<ExtentV1>,
+    #[serde(default)]
+    pub(super) last_message: Option<String>,
+    pub(super) user_messages: u64,
+    #[serde(default)]
+    pub(super) base: Option<Box<Self>>,
+}
+
+/// Device and inode.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct FileV1 {
+    pub(super) device: u64,
+    pub(super) inode: u64,
+}
+
+/// How much of an agent's record there was.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum ExtentV1 {
+    /// Lines.
+    Lines { bytes: u64, sha256: String },
+    /// Rows of a database.
+    Rows { messages: u64 },
+}
+
+/// Why the last resume did not succeed.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct FailureV1 {
+    pub(super) code: String,
+    #[serde(default)]
+    pub(super) message: String,
+    #[serde(default)]
+    pub(super) at: u64,
+}
+
+/// A notification.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct NotificationV1 {
+    pub(super) id: String,
+    #[serde(default)]
+    pub(super) pane: Option<String>,
+    #[serde(default)]
+    pub(super) title: String,
+    #[serde(default)]
+    pub(super) body: String,
+    #[serde(default)]
+    pub(super) severity: Option<String>,
+    #[serde(default)]
+    pub(super) created_at: u64,
+    #[serde(default)]
+    pub(super) read_at: Option<u64>,
+}
