@@ -1,1 +1,63 @@
-//! Placeholder.
+//! Saved state of a terminal session: a snapshot, and the end of each pane's
+//! output.
+//!
+//! # Words
+//!
+//! The **state directory** holds everything and has one owner, who holds its
+//! lock. The **snapshot** is the session as one file; a **generation** counts
+//! its saves. A **tail** is the end of a pane's output. A **problem** is a thing
+//! in a loaded file that is not as it was written.
+//!
+//! # What holds
+//!
+//! Whenever this process is killed, the old snapshot or the new one is there,
+//! whole. After a save that reported `durable` the same is true of a loss of
+//! power. What cannot be read is never replaced: there is no [`Store`] without
+//! a load that succeeded, and no load without the lock.
+//!
+//! # What is absent
+//!
+//! Clocks and threads: the caller decides when to save, and on which thread.
+//! Nothing here is asynchronous.
+//!
+//! ```
+//! use signaltty_core::saved::SavedSession;
+//! use signaltty_core::time::UnixMillis;
+//! use signaltty_persist::{Durability, Loaded, Owner, Program, Save, StateDir, Store};
+//!
+//! # let temporary = tempfile::tempdir()?;
+//! # let path = temporary.path().join("state");
+//! let owner = Owner { pid: 4242, started_at: UnixMillis(0), socket: None };
+//! let dir = StateDir::open(&path, &owner)?;
+//! let program = Program { version: "0.1.0".into(), protocol: 1 };
+//! let mut opened = Store::open(dir, program)?;
+//! assert_eq!(opened.loaded, Loaded::Missing);
+//!
+//! let report = opened.store.save(Save {
+//!     session: &SavedSession::default(),
+//!     durability: Durability::Synced,
+//!     tails: &[],
+//!     closed: &[],
+//! })?;
+//! assert!(report.written && report.durable);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+#![forbid(unsafe_code)]
+
+mod dir;
+mod error;
+#[cfg(feature = "testing")]
+pub mod fault;
+pub mod fs;
+mod os_text;
+mod replace;
+mod snapshot;
+pub mod tail;
+
+pub use dir::{Owner, StateDir};
+pub use error::{Holder, LoadError, OpenError, PathError, Reason, SaveError, Unsafe};
+pub use snapshot::schema;
+pub use snapshot::{
+    Corruption, Durability, Loaded, Opened, Problem, Program, Save, SaveReport, Store, TailFailure,
+    load,
+};

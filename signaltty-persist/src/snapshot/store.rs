@@ -1,0 +1,234 @@
+//! Writes the snapshot and what belongs to it.
+//!
+//! The order is tails, temporary, data sync, rename, directory sync, and only
+//! then the removal of tails that the snapshot no longer names. A stop anywhere
+//! leaves the old snapshot or the new one, whole, and at worst some extra tails
+//! and a temporary.
+//!
+//! A [`Store`] exists only after a load that succeeded, so a file that this
+//! program cannot read is never replaced (P3).
+
+use std::io::ErrorKind;
+
+use signaltty_core::id::PaneId;
+use signaltty_core::saved::SavedSession;
+
+use super::SNAPSHOT;
+use super::backup::CORRUPT;
+use super::encode::Content;
+use super::load::{Loaded, load_with_generation};
+use super::schema::Header;
+use super::tails::{Fingerprint, TailFailure, Tails};
+use crate::dir::StateDir;
+use crate::error::{LoadError, PathError, SaveError};
+use crate::fs::{Fs, OsFs};
+use crate::replace::{Sync, Temporaries, sweep};
+use crate::tail::HISTORY;
+
+/// The one writer of a state directory.
+#[derive(Debug)]
+pub struct Store<F: Fs = OsFs> {
+    dir: StateDir<F>,
+    program: Program,
+    temporaries: Temporaries,
+    /// The newest generation that was ever used.
+    generation: u64,
+    /// What is in the file, as far as that is known.
+    saved: Option<Fingerprint>,
+    /// There is a file.
+    present: bool,
+    /// The file has something in it that a person could miss.
+    full: bool,
+    /// The file survives a loss of power.
+    durable: bool,
+    tails: Tails<F>,
+}
+
+/// Who writes: for the header.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Program {
+    /// The version of the program.
+    pub version: String,
+    /// The version of the protocol that it speaks.
+    pub protocol: u32,
+}
+
+/// A store and what it found.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Opened<F: Fs = OsFs> {
+    /// The store.
+    pub store: Store<F>,
+    /// What was there.
+    pub loaded: Loaded,
+    /// Why temporaries of an earlier process could not all be removed. Harmless.
+    pub sweep_failure: Option<PathError>,
+}
+
+/// What a save has to survive.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Durability {
+    /// The end of this process. After a loss of power the old state may be
+    /// there, or a damaged file, which is noticed.
+    Relaxed,
+    /// A loss of power.
+    Synced,
+}
+
+/// One save.
+#[derive(Debug, Clone, Copy)]
+pub struct Save<'a> {
+    /// The session.
+    pub session: &'a SavedSession,
+    /// What it has to survive.
+    pub durability: Durability,
+    /// Output that may have changed, by pane.
+    pub tails: &'a [(PaneId, &'a [u8])],
+    /// Panes that a person closed since the last save. Their tails go once a
+    /// durable snapshot no longer has them.
+    pub closed: &'a [PaneId],
+}
+
+/// What a save did.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct SaveReport {
+    /// The generation that is in place.
+    pub generation: u64,
+    /// A snapshot was written; otherwise it was the same already.
+    pub written: bool,
+    /// The snapshot in place survives a loss of power.
+    pub durable: bool,
+    /// How many tails were written.
+    pub tails_written: usize,
+    /// Tails that could not be written or removed. The next save that is given
+    /// them tries again.
+    pub tail_failures: Vec<TailFailure>,
+}
+
+impl<F: Fs> Store<F> {
+    /// Loads what is there and takes over the directory.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`load`](super::load). The lock is given up then.
+    pub fn open(dir: StateDir<F>, program: Program) -> Result<Opened<F>, LoadError> {
+        let (loaded, generation) = load_with_generation(&dir)?;
+        let (present, full) = match &loaded {
+            Loaded::Snapshot { session, .. } => (true, !session.is_empty()),
+            _ => (false, false),
+        };
+        let sweep_failure = sweep_all(&dir).err();
+        let store = Self {
+            dir,
+            program,
+            temporaries: Temporaries::new(),
+            generation,
+            saved: None,
+            present,
+            full,
+            durable: false,
+            tails: Tails::new(),
+        };
+        Ok(Opened {
+            store,
+            loaded,
+            sweep_failure,
+        })
+    }
+
+    /// The directory.
+    pub fn dir(&self) -> &StateDir<F> {
+        &self.dir
+    }
+
+    /// Saves a session.
+    ///
+    /// # Errors
+    ///
+    /// With any error but [`SaveError::NotDurable`] the snapshot that was there
+    /// is untouched. After every error the next save writes anew.
+    pub fn save(&mut self, save: Save<'_>) -> Result<SaveReport, SaveError> {
+        let Save {
+            session,
+            durability,
+            ..
+        } = save;
+        self.tails.close(save.closed);
+        if session.is_empty() && self.full && !session.emptied_by_user {
+            return Err(SaveError::EmptyOverFull);
+        }
+        let content = Content::of(session)?;
+        let fingerprint = content.fingerprint();
+        // Replacing a name keeps the old content until the new one is there. A
+        // new name has nothing behind it, so it is always synced.
+        let synced = durability == Durability::Synced || !self.present;
+        let unchanged = self.saved == Some(fingerprint) && (self.durable || !synced);
+        let generation = if unchanged {
+            self.generation
+        } else {
+            self.generation + 1
+        };
+        let mut tails = self.tails.write(
+            &self.dir,
+            &mut self.temporaries,
+            save.tails,
+            generation,
+            synced,
+        );
+        if !unchanged {
+            let header = Header {
+                generation,
+                server_version: self.program.version.clone(),
+                protocol: self.program.protocol,
+            };
+            let file = content.with_header(session, &header)?;
+            self.generation = generation;
+            self.full |= !session.is_empty();
+            self.replace(&file, synced)?;
+            self.saved = Some(fingerprint);
+            self.full = !session.is_empty();
+        }
+        if self.durable {
+            tails.failures.extend(self.tails.prune(&self.dir, session));
+        }
+        Ok(SaveReport {
+            generation,
+            written: !unchanged,
+            durable: self.durable,
+            tails_written: tails.written,
+            tail_failures: tails.failures,
+        })
+    }
+
+    fn replace(&mut self, file: &[u8], synced: bool) -> Result<(), SaveError> {
+        let sync = if synced { Sync::Data } else { Sync::No };
+        let write = |error| SaveError::Write(self.dir.error("save", SNAPSHOT)(error));
+        self.temporaries
+            .replace(self.dir.fs(), SNAPSHOT, &[file], sync)
+            .map_err(write)?;
+        // From here on a reader sees the new file, but a crash may bring back
+        // the old one: neither is known to be what is on the disk.
+        self.saved = None;
+        self.durable = false;
+        self.present = true;
+        if synced {
+            let sync = |error| SaveError::NotDurable(self.dir.error("sync", "")(error));
+            self.dir.fs().sync().map_err(sync)?;
+            self.durable = true;
+        }
+        Ok(())
+    }
+}
+
+fn sweep_all<F: Fs>(dir: &StateDir<F>) -> Result<(), PathError> {
+    sweep(dir.fs()).map_err(dir.error("sweep", ""))?;
+    for name in [HISTORY, CORRUPT] {
+        match dir.fs().dir(name) {
+            Ok(inner) => sweep(&inner).map_err(dir.error("sweep", name))?,
+            Err(error) if error.kind() == ErrorKind::NotFound => 0,
+            Err(error) => return Err(dir.error("open", name)(error)),
+        };
+    }
+    Ok(())
+}
