@@ -142,6 +142,12 @@ impl InstanceId {
     pub(crate) fn new(epoch: ServerEpoch, serial: u64) -> Self {
         Self { epoch, serial }
     }
+
+    /// Makes an instance that no session made, for tests of what takes one.
+    #[cfg(feature = "testing")]
+    pub fn fake(serial: u64) -> Self {
+        Self::new(ServerEpoch(0), serial)
+    }
 }
 
 impl fmt::Display for InstanceId {

@@ -19,8 +19,13 @@ use crate::restore::{FailureCode, Refusal};
 pub enum WitnessSource {
     /// The agent's own list of what runs, matched by process id and start time.
     LiveRegistry,
-    /// A report of the agent about its start, bound to this launch.
+    /// A report of the agent that it loaded a saved conversation, bound to this
+    /// launch.
     StartReport,
+    /// A report of the agent that it began a conversation, or went on under
+    /// another id, bound to this launch. Says what a running pane holds; no
+    /// policy requires it, so it never speaks for or against a resume (C032).
+    FreshStart,
     /// A lock that the instance's processes hold.
     HeldLock,
     /// A server inside the instance's own process, asked for its record.
@@ -33,6 +38,7 @@ impl WitnessSource {
         match self {
             Self::LiveRegistry => "live_registry",
             Self::StartReport => "start_report",
+            Self::FreshStart => "fresh_start",
             Self::HeldLock => "held_lock",
             Self::Channel => "channel",
         }
