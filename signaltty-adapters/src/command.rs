@@ -14,9 +14,13 @@ pub struct OfficialCommand {
 
 impl OfficialCommand {
     /// The program, arguments before the id, and the id last.
-    pub fn new<P: Into<OsString>>(program: P, before: &[&str], id: &AgentSessionId) -> Self {
+    pub fn new<P, A>(program: P, before: &[A], id: &AgentSessionId) -> Self
+    where
+        P: Into<OsString>,
+        A: AsRef<OsStr>,
+    {
         let mut argv = vec![program.into()];
-        argv.extend(before.iter().map(OsString::from));
+        argv.extend(before.iter().map(|arg| arg.as_ref().to_owned()));
         argv.push(id.as_str().into());
         Self { argv }
     }

@@ -9,17 +9,27 @@
 #![forbid(unsafe_code)]
 
 mod adapter;
+pub mod anchor;
+mod claude;
 mod command;
 mod error;
 mod host;
 mod launch;
+mod preflight;
+mod proc;
+pub mod records;
 mod registry;
 mod spec;
+#[cfg(feature = "testing")]
+pub mod testing;
+mod text;
 
 pub use adapter::{AgentAdapter, HookReport, InstanceView};
+pub use claude::ClaudeAdapter;
 pub use command::OfficialCommand;
 pub use error::AdapterError;
 pub use host::{AgentHost, ProcessInfo};
 pub use launch::{Integration, Launch, LaunchContext, LaunchFile, PreparedLaunch};
+pub use proc::ProcHost;
 pub use registry::{Adapters, RegistryError};
 pub use spec::{AgentSpec, IdForm};

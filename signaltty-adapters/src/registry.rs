@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use signaltty_core::agent::AgentKind;
 
-use crate::AgentAdapter;
+use crate::{AgentAdapter, ClaudeAdapter};
 
 /// A set of adapters by kind. Open: an embedder adds its own (D-16).
 #[derive(Clone, Default)]
@@ -27,6 +27,17 @@ impl Adapters {
     /// No adapters.
     pub fn none() -> Self {
         Self::default()
+    }
+
+    /// Every agent that this crate knows. The demonstration agent is not among
+    /// them, since its program is the embedder's.
+    pub fn builtin() -> Self {
+        let mut adapters = Self::none();
+        // A built-in name is a valid kind and taken once; a test says so.
+        if let Ok(claude) = ClaudeAdapter::new() {
+            let _ = adapters.add(Arc::new(claude));
+        }
+        adapters
     }
 
     /// Adds one.

@@ -1,0 +1,305 @@
+//! Anchors of records that are files of lines.
+//!
+//! The anchor covers the complete lines; a last line without its end is one
+//! that the agent did not finish, and agents leave it out too. Agents append,
+//! so a sound record begins with the very bytes that the anchor covers. Memory
+//! is bounded: the file is streamed, and of each message only a digest of its
+//! id is kept, to find messages whose predecessor is missing.
+//!
+//! What a line means is the adapter's business: it gives a reader of lines.
+
+use std::collections::BTreeSet;
+use std::io::{BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use sha2::{Digest, Sha256};
+use signaltty_core::agent::{Anchor, Extent, FileIdentity, Fingerprint, Relation};
+use signaltty_core::restore::{FailureCode, Refusal};
+
+use crate::records::{ReadError, Record, io_error};
+
+/// The longest line that is read: 64 MiB.
+pub const MAX_LINE_BYTES: u64 = 64 << 20;
+
+/// The most messages in one record.
+pub const MAX_MESSAGES: usize = 1 << 20;
+
+/// What one line of a record says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Line {
+    /// A link in the chain of messages.
+    Message {
+        /// The agent's id of it.
+        id: String,
+        /// The id of the message that it follows.
+        parent: Option<String>,
+        /// A person wrote it.
+        by_person: bool,
+    },
+    /// Something else of the agent's.
+    Other,
+    /// Not a line that the agent writes whole.
+    Broken,
+}
+
+/// A record that was read to its end, and compared with an anchor on the way.
+#[derive(Debug, Clone)]
+pub struct Scan {
+    path: PathBuf,
+    file: FileIdentity,
+    bytes: u64,
+    sha256: [u8; 32],
+    last_message: Option<Arc<str>>,
+    user_messages: u64,
+    broken: u64,
+    missing: usize,
+    prefix_holds: bool,
+    has_last_saved: bool,
+}
+
+impl Scan {
+    /// Reads the record at `path`, with `against` as what was saved of it.
+    ///
+    /// # Errors
+    ///
+    /// When it is not there, cannot be read, or exceeds a bound.
+    pub fn read(
+        path: &Path,
+        against: Option<&Anchor>,
+        read_line: fn(&[u8]) -> Line,
+    ) -> Result<Self, ReadError> {
+        let record = Record::open(path)?;
+        let mut walk = Walk::new(against);
+        let mut contents = BufReader::with_capacity(1 << 16, record.contents());
+        let mut line = Vec::new();
+        loop {
+            line.clear();
+            let read = (&mut contents)
+                .take(MAX_LINE_BYTES + 1)
+                .read_until(b'\n', &mut line)
+                .map_err(|source| io_error("reading", path, source))?;
+            let Some((b'\n', text)) = line.split_last() else {
+                if read as u64 > MAX_LINE_BYTES {
+                    return Err(too_large(path, "a line", MAX_LINE_BYTES));
+                }
+                break;
+            };
+            walk.bytes_of_line(&line);
+            walk.line(read_line(text));
+            if walk.seen.len() > MAX_MESSAGES {
+                return Err(too_large(
+                    path,
+                    "the chain of messages",
+                    MAX_MESSAGES as u64,
+                ));
+            }
+        }
+        Ok(walk.finish(path, record.identity()))
+    }
+
+    /// Compares the record with what was saved of it. The scan must have been
+    /// made against this anchor.
+    ///
+    /// # Errors
+    ///
+    /// [`Damaged`](FailureCode::Damaged) where messages that were saved are not
+    /// there, or the record cannot be compared.
+    pub fn compare(self, anchor: &Anchor) -> Result<Fingerprint, Refusal> {
+        let Extent::Lines { bytes: saved, .. } = anchor.extent else {
+            return Err(self.damaged("was anchored in another form".to_owned()));
+        };
+        if self.bytes < saved {
+            let now = self.bytes;
+            return Err(self.damaged(format!(
+                "is shorter than it was: {now} bytes of complete lines, {saved} were saved"
+            )));
+        }
+        if self.missing > 0 {
+            return Err(self.holes());
+        }
+        if self.prefix_holds {
+            return Ok(self.fingerprint(Relation::Extends));
+        }
+        let rewritten = self.has_last_saved
+            && self.broken == 0
+            && self.user_messages >= anchor.user_messages.max(1);
+        if rewritten {
+            return Ok(self.fingerprint(Relation::Rewritten));
+        }
+        Err(self.damaged("does not hold the messages that were saved".to_owned()))
+    }
+
+    /// Anchors a record of which nothing was saved yet.
+    ///
+    /// # Errors
+    ///
+    /// [`Gone`](FailureCode::Gone) while it holds no message of a person,
+    /// [`Damaged`](FailureCode::Damaged) where its chain of messages has holes.
+    pub fn first_anchor(self) -> Result<Anchor, Refusal> {
+        if self.missing > 0 {
+            return Err(self.holes());
+        }
+        if self.user_messages == 0 {
+            return Err(Refusal::new(
+                FailureCode::Gone,
+                format!(
+                    "nobody has said anything in the conversation yet: {} holds no message of a \
+                     person",
+                    self.path.display()
+                ),
+            ));
+        }
+        Ok(self.fingerprint(Relation::Extends).now)
+    }
+
+    /// How many messages of a person the record holds.
+    pub fn user_messages(&self) -> u64 {
+        self.user_messages
+    }
+
+    fn fingerprint(self, relation: Relation) -> Fingerprint {
+        Fingerprint {
+            relation,
+            now: Anchor {
+                record: self.path,
+                file: Some(self.file),
+                extent: Extent::Lines {
+                    bytes: self.bytes,
+                    sha256: self.sha256,
+                },
+                last_message: self.last_message,
+                user_messages: self.user_messages,
+                base: None,
+            },
+        }
+    }
+
+    fn holes(&self) -> Refusal {
+        self.damaged(format!(
+            "has holes: messages before {} of its messages are missing",
+            self.missing
+        ))
+    }
+
+    fn damaged(&self, what: String) -> Refusal {
+        Refusal::new(
+            FailureCode::Damaged,
+            format!(
+                "the agent's record {} {what}; restore it from a backup, or resume it all the \
+                 same by hand",
+                self.path.display()
+            ),
+        )
+    }
+}
+
+/// The state of one pass over a record.
+struct Walk<'a> {
+    against: Option<&'a Anchor>,
+    hasher: Sha256,
+    bytes: u64,
+    last_message: Option<Arc<str>>,
+    user_messages: u64,
+    broken: u64,
+    /// Digests of the ids of all messages.
+    seen: BTreeSet<u128>,
+    /// Digests of predecessors that were named and not seen so far.
+    awaited: BTreeSet<u128>,
+    prefix_holds: bool,
+    has_last_saved: bool,
+}
+
+impl<'a> Walk<'a> {
+    fn new(against: Option<&'a Anchor>) -> Self {
+        Self {
+            against,
+            hasher: Sha256::new(),
+            bytes: 0,
+            last_message: None,
+            user_messages: 0,
+            broken: 0,
+            seen: BTreeSet::new(),
+            awaited: BTreeSet::new(),
+            prefix_holds: false,
+            has_last_saved: false,
+        }
+    }
+
+    fn bytes_of_line(&mut self, line: &[u8]) {
+        self.hasher.update(line);
+        self.bytes = self.bytes.saturating_add(line.len() as u64);
+        if let Some(Extent::Lines { bytes, sha256 }) = self.against.map(|anchor| &anchor.extent)
+            && *bytes == self.bytes
+        {
+            self.prefix_holds = digest(self.hasher.clone()) == *sha256;
+        }
+    }
+
+    fn line(&mut self, line: Line) {
+        let (id, parent, by_person) = match line {
+            Line::Message {
+                id,
+                parent,
+                by_person,
+            } => (id, parent, by_person),
+            Line::Other => return,
+            Line::Broken => {
+                self.broken = self.broken.saturating_add(1);
+                return;
+            }
+        };
+        let key = key(&id);
+        self.seen.insert(key);
+        self.awaited.remove(&key);
+        if let Some(parent) = parent.as_deref().map(self::key)
+            && !self.seen.contains(&parent)
+        {
+            self.awaited.insert(parent);
+        }
+        if by_person {
+            self.user_messages = self.user_messages.saturating_add(1);
+        }
+        let saved = self
+            .against
+            .and_then(|anchor| anchor.last_message.as_deref());
+        self.has_last_saved |= saved == Some(id.as_str());
+        self.last_message = Some(id.into());
+    }
+
+    fn finish(self, path: &Path, file: FileIdentity) -> Scan {
+        Scan {
+            path: path.to_owned(),
+            file,
+            bytes: self.bytes,
+            sha256: digest(self.hasher),
+            last_message: self.last_message,
+            user_messages: self.user_messages,
+            broken: self.broken,
+            missing: self.awaited.len(),
+            prefix_holds: self.prefix_holds,
+            has_last_saved: self.has_last_saved,
+        }
+    }
+}
+
+fn digest(hasher: Sha256) -> [u8; 32] {
+    hasher.finalize().into()
+}
+
+/// Half of a digest: enough to tell a million ids apart, also forged ones.
+fn key(id: &str) -> u128 {
+    let digest: [u8; 32] = Sha256::digest(id.as_bytes()).into();
+    digest
+        .iter()
+        .take(16)
+        .fold(0, |key, byte| (key << 8) | u128::from(*byte))
+}
+
+fn too_large(path: &Path, what: &'static str, limit: u64) -> ReadError {
+    ReadError::TooLarge {
+        path: path.to_owned(),
+        what,
+        limit,
+    }
+}

@@ -1,0 +1,265 @@
+//! Wires Claude's hooks up for one launch, without touching a file of the user.
+//!
+//! Claude merges the hooks of the file that `--settings` names with the user's
+//! own (D-12). It takes the option once, so a user's own is left alone.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use crate::{AdapterError, Integration, Launch, LaunchContext, LaunchFile, PreparedLaunch};
+
+/// Adds our settings to a launch.
+pub(super) fn prepare(
+    launch: Launch,
+    context: &LaunchContext<'_>,
+) -> Result<PreparedLaunch, AdapterError> {
+    let untouched = |launch, integration| PreparedLaunch {
+        launch,
+        files: Vec::new(),
+        integration,
+    };
+    match look(&launch) {
+        Found::NoConversation => return Ok(untouched(launch, Integration::None)),
+        Found::Taken(what) => {
+            let needed = format!(
+                "claude was started with {what}, so it does not report to signaltty; start it \
+                 without {what}"
+            );
+            return Ok(untouched(launch, Integration::Needed(needed)));
+        }
+        Found::Free => {}
+    }
+    let path = context
+        .runtime_dir
+        .join(format!("claude-{}.json", context.instance));
+    let contents = settings(context.hook_program)?;
+    let mut launch = launch;
+    // Right after the program: options are taken anywhere, but one that takes
+    // several values would swallow what follows it.
+    let rest = launch.argv.split_off(launch.argv.len().min(1));
+    launch.argv.push("--settings".into());
+    launch.argv.push(path.clone().into_os_string());
+    launch.argv.extend(rest);
+    Ok(PreparedLaunch {
+        launch,
+        files: vec![LaunchFile { path, contents }],
+        integration: Integration::Injected,
+    })
+}
+
+fn settings(hook_program: &Path) -> Result<Vec<u8>, AdapterError> {
+    let Some(program) = hook_program.to_str() else {
+        return Err(AdapterError::Launch(format!(
+            "the path of our program {} is not UTF-8, and claude reads its settings as such",
+            hook_program.display()
+        )));
+    };
+    let command = format!("{} hook claude", quoted(program));
+    let hooks: serde_json::Map<String, Value> = EVENTS
+        .iter()
+        .map(|event| {
+            let one = json!({"type": "command", "command": command, "timeout": HOOK_SECONDS});
+            ((*event).to_owned(), json!([{"hooks": [one]}]))
+        })
+        .collect();
+    serde_json::to_vec_pretty(&json!({"hooks": hooks}))
+        .map_err(|error| AdapterError::Launch(error.to_string()))
+}
+
+/// Quoted for a POSIX shell.
+fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', r"'\''"))
+}
+
+/// What a command line leaves us.
+enum Found {
+    /// Our settings can be added.
+    Free,
+    /// The user set what we would need.
+    Taken(&'static str),
+    /// It opens no conversation in this terminal.
+    NoConversation,
+}
+
+fn look(launch: &Launch) -> Found {
+    for (name, option) in [
+        ("CLAUDE_CODE_SIMPLE", "--bare"),
+        ("CLAUDE_CODE_SAFE_MODE", "--safe-mode"),
+    ] {
+        if launch
+            .env
+            .iter()
+            .any(|(key, value)| key == name && value == "1")
+        {
+            return Found::Taken(option);
+        }
+    }
+    let mut taken = None;
+    let mut values = Values::None;
+    let mut before_operands = true;
+    for arg in launch.argv.iter().skip(1) {
+        // Whatever is not UTF-8 is no option and no command that we know.
+        let arg = arg.to_str().unwrap_or("x");
+        if before_operands && arg == "--" {
+            break;
+        }
+        if !arg.starts_with('-') || arg == "-" {
+            match values {
+                Values::One | Values::Maybe => values = Values::None,
+                Values::Many => {}
+                Values::None if before_operands && COMMANDS.contains(&arg) => {
+                    return Found::NoConversation;
+                }
+                Values::None => before_operands = false,
+            }
+            continue;
+        }
+        // A value that looks like an option.
+        if values == Values::One {
+            values = Values::None;
+            continue;
+        }
+        let (name, has_value) = match arg.split_once('=') {
+            Some((name, _)) if arg.starts_with("--") => (name, true),
+            _ => (arg, false),
+        };
+        if ELSEWHERE.contains(&name) || (!arg.starts_with("--") && ends_short(arg)) {
+            return Found::NoConversation;
+        }
+        if let Some(option) = OURS.iter().find(|option| **option == name) {
+            taken = taken.or(Some(*option));
+        }
+        values = match () {
+            () if has_value => Values::None,
+            () if ONE_VALUE.contains(&name) => Values::One,
+            () if MAYBE_VALUE.contains(&name) => Values::Maybe,
+            () if MANY_VALUES.contains(&name) => Values::Many,
+            () => Values::None,
+        };
+    }
+    taken.map_or(Found::Free, Found::Taken)
+}
+
+/// How many values the option before takes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Values {
+    None,
+    One,
+    /// One, unless an option follows.
+    Maybe,
+    Many,
+}
+
+/// Whether short options, which may stand together, print and leave.
+fn ends_short(arg: &str) -> bool {
+    arg.chars()
+        .skip(1)
+        // What follows one of these is its value.
+        .take_while(|option| !matches!(option, 'd' | 'n' | 'r' | 'w'))
+        .any(|option| matches!(option, 'p' | 'v' | 'h'))
+}
+
+/// The reports that we take.
+const EVENTS: [&str; 6] = [
+    "SessionStart",
+    "SessionEnd",
+    "UserPromptSubmit",
+    "PermissionRequest",
+    "Notification",
+    "Stop",
+];
+
+/// How long Claude waits for a report to be passed on.
+const HOOK_SECONDS: u32 = 5;
+
+const OURS: [&str; 3] = ["--settings", "--bare", "--safe-mode"];
+
+/// Options with which no conversation is opened in this terminal.
+const ELSEWHERE: [&str; 8] = [
+    "--print",
+    "--version",
+    "--help",
+    "--bg",
+    "--background",
+    "--cloud",
+    "--desktop",
+    "--tmux",
+];
+
+const COMMANDS: [&str; 22] = [
+    "agents",
+    "attach",
+    "auth",
+    "auto-mode",
+    "doctor",
+    "gateway",
+    "help",
+    "import",
+    "install",
+    "kill",
+    "logs",
+    "mcp",
+    "plugin",
+    "plugins",
+    "purge",
+    "respawn",
+    "rm",
+    "setup-token",
+    "stop",
+    "ultrareview",
+    "update",
+    "upgrade",
+];
+
+const ONE_VALUE: [&str; 24] = [
+    "--agent",
+    "--agents",
+    "--append-system-prompt",
+    "--autocompact",
+    "--debug-file",
+    "--effort",
+    "--environment",
+    "--fallback-model",
+    "--input-format",
+    "--json-schema",
+    "--max-budget-usd",
+    "--model",
+    "--name",
+    "-n",
+    "--output-format",
+    "--permission-mode",
+    "--permission-prompts",
+    "--plugin-dir",
+    "--plugin-url",
+    "--remote-control-session-name-prefix",
+    "--session-id",
+    "--setting-sources",
+    "--settings",
+    "--system-prompt",
+];
+
+const MAYBE_VALUE: [&str; 10] = [
+    "--debug",
+    "-d",
+    "--from-pr",
+    "--prompt-suggestions",
+    "--remote-control",
+    "--resume",
+    "-r",
+    "--teleport",
+    "--worktree",
+    "-w",
+];
+
+const MANY_VALUES: [&str; 9] = [
+    "--add-dir",
+    "--allowedTools",
+    "--allowed-tools",
+    "--betas",
+    "--disallowedTools",
+    "--disallowed-tools",
+    "--file",
+    "--mcp-config",
+    "--tools",
+];

@@ -1,0 +1,148 @@
+//! Claude Code.
+//!
+//! It proves a resume twice without a prompt: its list of what runs names the
+//! process and the conversation, and its hook reports that a history was
+//! loaded. Either alone is too weak, since both also appear with an empty
+//! history (D-3) and the hook also reports ids that were merely requested.
+//!
+//! Measured with version 2.1.332.
+
+mod evidence;
+mod hooks;
+mod record;
+mod report;
+
+use std::path::Path;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use signaltty_core::agent::{
+    AgentKind, AgentPolicy, AgentReport, Anchor, Conversation, Fingerprint, LoadedRule, NameError,
+    WitnessSource,
+};
+use signaltty_core::id::InstanceId;
+use signaltty_core::restore::Refusal;
+
+use crate::anchor::Scan;
+use crate::preflight;
+use crate::{
+    AdapterError, AgentAdapter, AgentHost, AgentSpec, HookReport, IdForm, InstanceView, Launch,
+    LaunchContext, OfficialCommand, PreparedLaunch,
+};
+
+/// The adapter of Claude Code.
+#[derive(Debug, Clone)]
+pub struct ClaudeAdapter {
+    spec: AgentSpec,
+}
+
+impl ClaudeAdapter {
+    /// The adapter.
+    ///
+    /// # Errors
+    ///
+    /// Never in fact: the name is a valid one.
+    pub fn new() -> Result<Self, NameError> {
+        let policy = AgentPolicy::new(
+            vec![WitnessSource::LiveRegistry, WitnessSource::StartReport],
+            LoadedRule::Required,
+            DEADLINE,
+        );
+        let kind: AgentKind = "claude".parse()?;
+        let mut spec = AgentSpec::new(kind, "claude", IdForm::Uuid, policy);
+        spec.identity_vars = &[CONFIG_VAR];
+        spec.scrubbed_vars = &SCRUBBED;
+        Ok(Self { spec })
+    }
+
+    fn scan(&self, conversation: &Conversation, host: &dyn AgentHost) -> Result<Scan, Refusal> {
+        let path = record::find(conversation, host)?;
+        self.scan_at(&path, conversation)
+    }
+
+    fn scan_at(&self, path: &Path, conversation: &Conversation) -> Result<Scan, Refusal> {
+        Scan::read(path, conversation.anchor.as_ref(), record::read_line)
+            .map_err(|error| error.refusal())
+    }
+}
+
+#[async_trait]
+impl AgentAdapter for ClaudeAdapter {
+    fn spec(&self) -> &AgentSpec {
+        &self.spec
+    }
+
+    fn prepare_launch(
+        &self,
+        launch: Launch,
+        context: &LaunchContext<'_>,
+    ) -> Result<PreparedLaunch, AdapterError> {
+        hooks::prepare(launch, context)
+    }
+
+    fn resume_command(&self, conversation: &Conversation) -> Result<OfficialCommand, AdapterError> {
+        let id = self.parse_id(conversation.id.as_str())?;
+        Ok(OfficialCommand::new(
+            self.spec.program.as_str(),
+            &["--resume"],
+            &id,
+        ))
+    }
+
+    fn read_report(
+        &self,
+        instance: InstanceId,
+        report: &HookReport<'_>,
+    ) -> Result<AgentReport, AdapterError> {
+        report::read(&self.spec, instance, report)
+    }
+
+    async fn preflight(
+        &self,
+        conversation: &Conversation,
+        host: &dyn AgentHost,
+    ) -> Result<Fingerprint, Refusal> {
+        preflight::id_has_form(&self.spec, &conversation.id)?;
+        preflight::program_is_there(&self.spec, host)?;
+        let anchor = preflight::anchor_of(conversation)?;
+        let found = self.scan(conversation, host)?.compare(anchor)?;
+        preflight::cwd_is_there(&conversation.cwd)?;
+        Ok(found)
+    }
+
+    async fn holder(&self, conversation: &Conversation, host: &dyn AgentHost) -> Option<String> {
+        evidence::holder(&self.spec, conversation, host)
+    }
+
+    async fn anchor(
+        &self,
+        conversation: &Conversation,
+        host: &dyn AgentHost,
+    ) -> Result<Anchor, Refusal> {
+        preflight::id_has_form(&self.spec, &conversation.id)?;
+        let scan = self.scan(conversation, host)?;
+        preflight::anchor_anew(scan, conversation)
+    }
+
+    async fn inspect(&self, view: &InstanceView, host: &dyn AgentHost) -> Vec<AgentReport> {
+        evidence::inspect(&self.spec, view, host)
+            .into_iter()
+            .collect()
+    }
+}
+
+/// Moves everything that Claude keeps.
+const CONFIG_VAR: &str = "CLAUDE_CONFIG_DIR";
+
+/// What Claude sets for its children.
+const SCRUBBED: [&str; 6] = [
+    "CLAUDECODE",
+    "CLAUDE_CODE_SESSION_ID",
+    "CLAUDE_CODE_CHILD_SESSION",
+    "CLAUDE_CODE_ENTRYPOINT",
+    "CLAUDE_PID",
+    "CLAUDE_PROJECT_DIR",
+];
+
+/// How long its evidence may take; measured: half a second on an idle machine.
+const DEADLINE: Duration = Duration::from_secs(10);

@@ -1,0 +1,80 @@
+//! The checks before a start that are the same for every agent.
+
+use std::path::Path;
+
+use signaltty_core::agent::{AgentSessionId, Anchor, Conversation, Relation};
+use signaltty_core::restore::{FailureCode, Refusal};
+
+use crate::anchor::Scan;
+use crate::{AgentHost, AgentSpec};
+
+/// Refuses an id that the agent would not take for one (S1-18).
+pub(crate) fn id_has_form(spec: &AgentSpec, id: &AgentSessionId) -> Result<(), Refusal> {
+    match spec.id_form.parse(id.as_str()) {
+        Ok(_) => Ok(()),
+        Err(error) => Err(Refusal::new(FailureCode::MalformedId, error.to_string())),
+    }
+}
+
+/// Refuses where the agent's program is not installed (S0-22).
+pub(crate) fn program_is_there(spec: &AgentSpec, host: &dyn AgentHost) -> Result<(), Refusal> {
+    match host.find_program(&spec.program) {
+        Some(_) => Ok(()),
+        None => Err(Refusal::new(
+            FailureCode::BinaryMissing,
+            format!(
+                "the program {:?} of the agent {} was not found; install it, or put it on the \
+                 search path",
+                spec.program, spec.kind
+            ),
+        )),
+    }
+}
+
+/// Refuses where the conversation's directory is gone: an agent is never
+/// started somewhere else (D-23).
+pub(crate) fn cwd_is_there(cwd: &Path) -> Result<(), Refusal> {
+    if std::fs::metadata(cwd).is_ok_and(|about| about.is_dir()) {
+        return Ok(());
+    }
+    Err(Refusal::new(
+        FailureCode::CwdMissing,
+        format!(
+            "the conversation's directory {} is not there; bring it back, or resume in another \
+             one by hand",
+            cwd.display()
+        ),
+    ))
+}
+
+/// What was saved of the record.
+pub(crate) fn anchor_of(conversation: &Conversation) -> Result<&Anchor, Refusal> {
+    conversation.anchor.as_ref().ok_or_else(|| {
+        Refusal::new(
+            FailureCode::Gone,
+            format!(
+                "nobody had said anything in the conversation {} when it was saved, so there is \
+                 nothing to resume",
+                conversation.id
+            ),
+        )
+    })
+}
+
+/// Anchors a record that was read, and never less of it than before.
+pub(crate) fn anchor_anew(scan: Scan, conversation: &Conversation) -> Result<Anchor, Refusal> {
+    let Some(saved) = &conversation.anchor else {
+        return scan.first_anchor();
+    };
+    let found = scan.compare(saved)?;
+    match found.relation {
+        Relation::Extends => Ok(found.now),
+        Relation::Rewritten => Err(Refusal::new(
+            FailureCode::Rewritten,
+            format!(
+                "{} was rewritten before its saved end, so the saved anchor is kept",
+                found.now.record.display()
+            ),
+        )),
+    }
+}

@@ -1,0 +1,99 @@
+//! A fake machine for tests of adapters and of what uses them.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::future::Future;
+use std::path::PathBuf;
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Wake, Waker};
+use std::thread::Thread;
+
+use crate::{AgentHost, ProcessInfo};
+
+/// A machine whose processes are what a test says. Files are real ones.
+#[derive(Debug, Clone, Default)]
+pub struct FakeHost {
+    /// The home directory.
+    pub home: Option<PathBuf>,
+    /// Where programs are found, by name.
+    pub programs: BTreeMap<String, PathBuf>,
+    processes: BTreeMap<u32, ProcessInfo>,
+}
+
+impl FakeHost {
+    /// A machine without processes, on which these programs are installed.
+    pub fn with_programs(programs: &[&str]) -> Self {
+        let at = |name: &&str| ((*name).to_owned(), PathBuf::from("/bin").join(name));
+        Self {
+            programs: programs.iter().map(at).collect(),
+            ..Self::default()
+        }
+    }
+
+    /// Starts a process.
+    pub fn start(&mut self, pid: u32, parent: u32, start_ticks: u64, argv: &[&str]) {
+        let process = ProcessInfo {
+            pid,
+            parent,
+            start_ticks,
+            argv: argv.iter().map(OsString::from).collect(),
+        };
+        self.processes.insert(pid, process);
+    }
+
+    /// Ends a process.
+    pub fn end(&mut self, pid: u32) {
+        self.processes.remove(&pid);
+    }
+}
+
+impl AgentHost for FakeHost {
+    fn home(&self) -> Option<PathBuf> {
+        self.home.clone()
+    }
+
+    fn process(&self, pid: u32) -> Option<ProcessInfo> {
+        self.processes.get(&pid).cloned()
+    }
+
+    fn tree(&self, pid: u32) -> Vec<ProcessInfo> {
+        let mut tree: Vec<ProcessInfo> = self.process(pid).into_iter().collect();
+        let mut at = 0;
+        while let Some(parent) = tree.get(at).map(|process| process.pid) {
+            let children = self.processes.values().filter(|one| one.parent == parent);
+            let new: Vec<_> = children
+                .filter(|one| !tree.contains(one))
+                .cloned()
+                .collect();
+            tree.extend(new);
+            at += 1;
+        }
+        tree
+    }
+
+    fn find_program(&self, program: &str) -> Option<PathBuf> {
+        self.programs.get(program).cloned()
+    }
+}
+
+/// Runs a future of an adapter to its end, on this thread.
+pub fn block_on<F: Future>(future: F) -> F::Output {
+    struct Unpark(Thread);
+
+    impl Wake for Unpark {
+        fn wake(self: Arc<Self>) {
+            self.0.unpark();
+        }
+    }
+
+    let waker = Waker::from(Arc::new(Unpark(std::thread::current())));
+    let mut context = Context::from_waker(&waker);
+    let mut future = pin!(future);
+    loop {
+        match future.as_mut().poll(&mut context) {
+            Poll::Ready(output) => return output,
+            Poll::Pending => std::thread::park(),
+        }
+    }
+}
