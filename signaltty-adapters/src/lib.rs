@@ -12,6 +12,10 @@ mod adapter;
 pub mod anchor;
 mod claude;
 mod command;
+#[cfg(feature = "testing")]
+pub mod conformance;
+#[cfg(feature = "demo")]
+pub mod demo;
 mod error;
 mod host;
 mod launch;

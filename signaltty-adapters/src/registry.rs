@@ -31,13 +31,21 @@ impl Adapters {
 
     /// Every agent that this crate knows. The demonstration agent is not among
     /// them, since its program is the embedder's.
+    ///
+    /// ```
+    /// use signaltty_adapters::Adapters;
+    ///
+    /// let adapters = Adapters::builtin();
+    /// let claude = adapters.recognise(&["/usr/bin/claude".into()]);
+    /// assert_eq!(claude.map(|adapter| adapter.spec().kind.as_str()), Some("claude"));
+    /// ```
     pub fn builtin() -> Self {
-        let mut adapters = Self::none();
-        // A built-in name is a valid kind and taken once; a test says so.
-        if let Ok(claude) = ClaudeAdapter::new() {
-            let _ = adapters.add(Arc::new(claude));
-        }
-        adapters
+        let known: [Arc<dyn AgentAdapter>; 1] = [Arc::new(ClaudeAdapter::new())];
+        let by_kind = known
+            .into_iter()
+            .map(|adapter| (adapter.spec().kind.clone(), adapter))
+            .collect();
+        Self { by_kind }
     }
 
     /// Adds one.

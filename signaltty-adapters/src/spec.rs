@@ -84,6 +84,15 @@ impl IdForm {
     }
 }
 
+/// The kind of an agent that this crate knows.
+#[expect(
+    clippy::expect_used,
+    reason = "the names are written in this crate, and a test makes each adapter"
+)]
+pub(crate) fn known_kind(name: &str) -> AgentKind {
+    name.parse().expect("a valid agent kind")
+}
+
 fn is_uuid(text: &str) -> bool {
     text.len() == 36
         && text.bytes().enumerate().all(|(at, byte)| match at {

@@ -12,19 +12,18 @@ mod hooks;
 mod record;
 mod report;
 
-use std::path::Path;
 use std::time::Duration;
 
 use async_trait::async_trait;
 use signaltty_core::agent::{
-    AgentKind, AgentPolicy, AgentReport, Anchor, Conversation, Fingerprint, LoadedRule, NameError,
-    WitnessSource,
+    AgentPolicy, AgentReport, Anchor, Conversation, Fingerprint, LoadedRule, WitnessSource,
 };
 use signaltty_core::id::InstanceId;
 use signaltty_core::restore::Refusal;
 
 use crate::anchor::Scan;
 use crate::preflight;
+use crate::spec::known_kind;
 use crate::{
     AdapterError, AgentAdapter, AgentHost, AgentSpec, HookReport, IdForm, InstanceView, Launch,
     LaunchContext, OfficialCommand, PreparedLaunch,
@@ -38,31 +37,28 @@ pub struct ClaudeAdapter {
 
 impl ClaudeAdapter {
     /// The adapter.
-    ///
-    /// # Errors
-    ///
-    /// Never in fact: the name is a valid one.
-    pub fn new() -> Result<Self, NameError> {
+    pub fn new() -> Self {
         let policy = AgentPolicy::new(
             vec![WitnessSource::LiveRegistry, WitnessSource::StartReport],
             LoadedRule::Required,
             DEADLINE,
         );
-        let kind: AgentKind = "claude".parse()?;
-        let mut spec = AgentSpec::new(kind, "claude", IdForm::Uuid, policy);
+        let mut spec = AgentSpec::new(known_kind("claude"), "claude", IdForm::Uuid, policy);
         spec.identity_vars = &[CONFIG_VAR];
         spec.scrubbed_vars = &SCRUBBED;
-        Ok(Self { spec })
+        Self { spec }
     }
 
-    fn scan(&self, conversation: &Conversation, host: &dyn AgentHost) -> Result<Scan, Refusal> {
+    fn scan(conversation: &Conversation, host: &dyn AgentHost) -> Result<Scan, Refusal> {
         let path = record::find(conversation, host)?;
-        self.scan_at(&path, conversation)
-    }
-
-    fn scan_at(&self, path: &Path, conversation: &Conversation) -> Result<Scan, Refusal> {
-        Scan::read(path, conversation.anchor.as_ref(), record::read_line)
+        Scan::read(&path, conversation.anchor.as_ref(), record::read_line)
             .map_err(|error| error.refusal())
+    }
+}
+
+impl Default for ClaudeAdapter {
+    fn default() -> Self {
+        Self::new()
     }
 }
 
@@ -105,7 +101,7 @@ impl AgentAdapter for ClaudeAdapter {
         preflight::id_has_form(&self.spec, &conversation.id)?;
         preflight::program_is_there(&self.spec, host)?;
         let anchor = preflight::anchor_of(conversation)?;
-        let found = self.scan(conversation, host)?.compare(anchor)?;
+        let found = Self::scan(conversation, host)?.compare(anchor)?;
         preflight::cwd_is_there(&conversation.cwd)?;
         Ok(found)
     }
@@ -120,7 +116,7 @@ impl AgentAdapter for ClaudeAdapter {
         host: &dyn AgentHost,
     ) -> Result<Anchor, Refusal> {
         preflight::id_has_form(&self.spec, &conversation.id)?;
-        let scan = self.scan(conversation, host)?;
+        let scan = Self::scan(conversation, host)?;
         preflight::anchor_anew(scan, conversation)
     }
 

@@ -1,0 +1,312 @@
+//! The program: prompts, answers, remembers.
+//!
+//! It leaves the terminal as it is, so a line is a prompt. What it answers
+//! depends on the conversation alone. It keeps its conversation in a record
+//! from the first prompt on, and lists itself while it runs.
+//!
+//! A file `behaviour` in its home makes it misbehave the way real agents do:
+//! see [`Behaviour`]. It then really does, and nothing else in this crate looks
+//! at that file.
+
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io::{self, BufRead, Read, Write};
+use std::path::{Path, PathBuf};
+
+use super::record::{self, By, Live, Message, Status};
+use crate::{AgentHost, IdForm, ProcHost};
+
+/// What one run of the agent needs of the world.
+#[derive(Debug, Clone)]
+pub struct World {
+    /// Where it keeps its files.
+    pub home: PathBuf,
+    /// Its working directory, in the spelling that it was started with.
+    pub cwd: PathBuf,
+    /// Its own process id.
+    pub pid: u32,
+    /// Start time of its process in clock ticks since boot.
+    pub start_ticks: u64,
+}
+
+/// How it goes about a resume.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum Behaviour {
+    /// As it should.
+    #[default]
+    Good,
+    /// Begins anew under the same id, over the old record.
+    Fresh,
+    /// Begins anew under another id.
+    Other,
+    /// Begins anew, and claims to have the old conversation.
+    Echo,
+    /// As it should, without listing itself.
+    Silent,
+    /// Ends at once, as if nothing was found.
+    Exit,
+}
+
+impl World {
+    /// The world of this process.
+    ///
+    /// # Errors
+    ///
+    /// When neither [`HOME_VAR`](super::HOME_VAR) nor `HOME` is set, or the
+    /// system does not say where this process is and when it started.
+    pub fn of_this_process() -> io::Result<Self> {
+        let set = |name| std::env::var_os(name).filter(|value| !value.is_empty());
+        let home = match (set(super::HOME_VAR), set("HOME")) {
+            (Some(home), _) => PathBuf::from(home),
+            (None, Some(home)) => Path::new(&home).join(record::DEFAULT_HOME),
+            (None, None) => return Err(io::Error::other("HOME is not set")),
+        };
+        let real = std::env::current_dir()?;
+        let spelled = set("PWD").map(PathBuf::from).filter(|cwd| {
+            cwd.is_absolute() && fs::canonicalize(cwd).is_ok_and(|found| found == real)
+        });
+        let host = ProcHost {
+            home: None,
+            path: OsString::new(),
+        };
+        let me = host
+            .process(std::process::id())
+            .ok_or_else(|| io::Error::other("/proc does not show this process"))?;
+        Ok(Self {
+            home,
+            cwd: spelled.unwrap_or(real),
+            pid: me.pid,
+            start_ticks: me.start_ticks,
+        })
+    }
+}
+
+impl Behaviour {
+    fn of(home: &Path) -> Self {
+        match fs::read_to_string(home.join("behaviour"))
+            .as_deref()
+            .map(str::trim)
+        {
+            Ok("fresh") => Self::Fresh,
+            Ok("other") => Self::Other,
+            Ok("echo") => Self::Echo,
+            Ok("silent") => Self::Silent,
+            Ok("exit") => Self::Exit,
+            _ => Self::Good,
+        }
+    }
+}
+
+/// Runs the agent on this process's terminal; the program's exit code.
+/// `args` are those after the verb.
+pub fn run_here(args: &[OsString]) -> u8 {
+    let world = match World::of_this_process() {
+        Ok(world) => world,
+        Err(error) => {
+            let _ = writeln!(io::stderr(), "demo agent: {error}");
+            return 1;
+        }
+    };
+    run(args, &world, &mut io::stdin().lock(), &mut io::stdout())
+}
+
+/// Runs the agent until its input ends; the program's exit code.
+pub fn run(
+    args: &[OsString],
+    world: &World,
+    input: &mut dyn BufRead,
+    output: &mut dyn Write,
+) -> u8 {
+    match talk(args, world, input, output) {
+        Ok(code) => code,
+        // The terminal is gone.
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => 0,
+        Err(error) => {
+            let _ = writeln!(output, "demo agent: {error}");
+            1
+        }
+    }
+}
+
+fn talk(
+    args: &[OsString],
+    world: &World,
+    input: &mut dyn BufRead,
+    output: &mut dyn Write,
+) -> io::Result<u8> {
+    let mut agent = match args {
+        [] => Agent::begin(world)?,
+        [option, id] if option == "--resume" => {
+            let id = id.to_string_lossy();
+            match Agent::resume(world, &id)? {
+                Some(agent) => agent,
+                None => {
+                    writeln!(output, "no conversation {id}: not found")?;
+                    return Ok(1);
+                }
+            }
+        }
+        _ => {
+            writeln!(output, "usage: {} [--resume ID]", super::VERB)?;
+            return Ok(2);
+        }
+    };
+    agent.list(Status::Idle)?;
+    let short: String = agent.id.chars().take(8).collect();
+    let earlier = agent.messages.len();
+    writeln!(
+        output,
+        "demo agent, conversation {short}, {earlier} earlier messages"
+    )?;
+    loop {
+        write!(output, "you> ")?;
+        output.flush()?;
+        let mut line = String::new();
+        if input.read_line(&mut line)? == 0 {
+            writeln!(output)?;
+            let _ = fs::remove_file(record::live_path(&world.home, world.pid));
+            return Ok(0);
+        }
+        let prompt = line.trim();
+        if !prompt.is_empty() {
+            agent.turn(prompt, input, output)?;
+        }
+    }
+}
+
+/// A conversation that is open.
+struct Agent<'a> {
+    world: &'a World,
+    id: String,
+    messages: Vec<Message>,
+    loaded: usize,
+    listed: bool,
+    /// Where messages go; nowhere for one who only claims the id.
+    path: Option<PathBuf>,
+}
+
+impl<'a> Agent<'a> {
+    fn begin(world: &'a World) -> io::Result<Self> {
+        let id = random_uuid()?;
+        Ok(Self {
+            path: Some(record::path_of(&world.home, &world.cwd, &id)),
+            world,
+            id,
+            messages: Vec::new(),
+            loaded: 0,
+            listed: Behaviour::of(&world.home) != Behaviour::Silent,
+        })
+    }
+
+    fn resume(world: &'a World, id: &str) -> io::Result<Option<Self>> {
+        let path = record::path_of(&world.home, &world.cwd, id);
+        let behaviour = Behaviour::of(&world.home);
+        if IdForm::Uuid.parse(id).is_err() || !path.is_file() || behaviour == Behaviour::Exit {
+            return Ok(None);
+        }
+        let mut agent = Self {
+            id: id.to_owned(),
+            path: Some(path.clone()),
+            ..Self::begin(world)?
+        };
+        match behaviour {
+            Behaviour::Other => return Self::begin(world).map(Some),
+            Behaviour::Fresh => fs::write(&path, "")?,
+            Behaviour::Echo => agent.path = None,
+            Behaviour::Good | Behaviour::Silent | Behaviour::Exit => {
+                record::end_last_line(&path)?;
+                agent.messages = record::load(&path)?;
+                agent.loaded = agent.messages.len();
+            }
+        }
+        Ok(Some(agent))
+    }
+
+    fn turn(
+        &mut self,
+        prompt: &str,
+        input: &mut dyn BufRead,
+        output: &mut dyn Write,
+    ) -> io::Result<()> {
+        self.list(Status::Busy)?;
+        self.say(By::Person, prompt.to_owned())?;
+        if prompt == "work" {
+            writeln!(output, "working; press Enter to let me finish")?;
+            output.flush()?;
+            if input.read_line(&mut String::new())? == 0 {
+                return Ok(());
+            }
+        }
+        let answer = self.answer(prompt);
+        writeln!(output, "{answer}")?;
+        self.say(By::Agent, answer)?;
+        self.list(Status::Idle)
+    }
+
+    fn answer(&self, prompt: &str) -> String {
+        if let Some(what) = prompt.strip_prefix("remember ") {
+            return format!("noted: {what}");
+        }
+        if prompt == "what did I say?" {
+            let said = self
+                .messages
+                .iter()
+                .filter(|message| message.by == By::Person);
+            let earlier = said.clone().count().saturating_sub(1);
+            let lines: Vec<_> = said
+                .take(earlier)
+                .enumerate()
+                .map(|(at, message)| format!("{}. {}", at + 1, message.text))
+                .collect();
+            return if lines.is_empty() {
+                "nothing yet".to_owned()
+            } else {
+                lines.join("\n")
+            };
+        }
+        format!("you said: {prompt} (message {})", self.messages.len())
+    }
+
+    fn say(&mut self, by: By, text: String) -> io::Result<()> {
+        let message = Message {
+            by,
+            uuid: random_uuid()?,
+            parent: self.messages.last().map(|message| message.uuid.clone()),
+            text,
+        };
+        if let Some(path) = &self.path {
+            record::append(path, std::slice::from_ref(&message))?;
+        }
+        self.messages.push(message);
+        Ok(())
+    }
+
+    fn list(&self, status: Status) -> io::Result<()> {
+        if !self.listed {
+            return Ok(());
+        }
+        Live {
+            pid: self.world.pid,
+            start_ticks: self.world.start_ticks,
+            session_id: self.id.clone(),
+            cwd: self.world.cwd.to_string_lossy().into_owned(),
+            status,
+            loaded: self.loaded as u64,
+        }
+        .write(&self.world.home)
+    }
+}
+
+/// A random UUID, version 4.
+fn random_uuid() -> io::Result<String> {
+    let mut bytes = [0; 16];
+    File::open("/dev/urandom")?.read_exact(&mut bytes)?;
+    let bits = u128::from_be_bytes(bytes) & !(0xf << 76 | 0x3 << 62) | 0x4 << 76 | 0x2 << 62;
+    let hex = format!("{bits:032x}");
+    let (a, rest) = hex.split_at(8);
+    let (b, rest) = rest.split_at(4);
+    let (c, rest) = rest.split_at(4);
+    let (d, e) = rest.split_at(4);
+    Ok(format!("{a}-{b}-{c}-{d}-{e}"))
+}

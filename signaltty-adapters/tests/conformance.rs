@@ -1,0 +1,260 @@
+//! The suite, for every adapter of this crate.
+#![cfg(all(feature = "testing", feature = "demo"))]
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "test code")]
+
+mod common;
+
+use std::ffi::OsString;
+use std::fs;
+use std::io::{BufReader, Write};
+use std::path::{Path, PathBuf};
+
+use common::{A, ClaudeStage, PID, TICKS, Z, id};
+use serde_json::json;
+use signaltty_adapters::conformance::{Part, Stage, Start, check, play};
+use signaltty_adapters::demo::{DemoAdapter, HOME_VAR, VERB, agent};
+use signaltty_adapters::{AgentAdapter, InstanceView};
+use signaltty_core::agent::{AgentReport, AgentSessionId, Contradiction, Conversation, Verdict};
+use signaltty_core::env::ConfigEnv;
+use signaltty_core::id::InstanceId;
+use tempfile::TempDir;
+
+struct DemoStage {
+    dir: TempDir,
+    adapter: DemoAdapter,
+    messages: u32,
+}
+
+impl DemoStage {
+    fn new() -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        fs::create_dir_all(dir.path().join("work")).unwrap();
+        Self {
+            dir,
+            adapter: DemoAdapter::new(PathBuf::from("signaltty"), vec![VERB.into()]),
+            messages: 0,
+        }
+    }
+
+    fn config_env(&self) -> ConfigEnv {
+        let vars = [(HOME_VAR, self.dir.path().join("home"))];
+        ConfigEnv::filter(vars, &[HOME_VAR], Path::new("/"))
+    }
+
+    fn record(&self, id: &AgentSessionId) -> PathBuf {
+        let cwd = self.dir.path().join("work");
+        let project = cwd
+            .to_str()
+            .unwrap()
+            .replace(|c: char| !c.is_ascii_alphanumeric(), "-");
+        let file = format!("home/conversations/{project}/{id}.jsonl");
+        self.dir.path().join(file)
+    }
+}
+
+impl Stage for DemoStage {
+    fn adapter(&self) -> &dyn AgentAdapter {
+        &self.adapter
+    }
+
+    fn saved(&self) -> Conversation {
+        Conversation {
+            id: id(A),
+            cwd: self.dir.path().join("work"),
+            config_env: self.config_env(),
+            anchor: None,
+            previous: None,
+        }
+    }
+
+    fn other_id(&self) -> AgentSessionId {
+        id(Z)
+    }
+
+    fn view(&self, instance: InstanceId) -> InstanceView {
+        InstanceView {
+            instance,
+            pid: PID,
+            start_ticks: TICKS,
+            cwd: self.dir.path().join("work"),
+            config_env: self.config_env(),
+        }
+    }
+
+    fn turn(&mut self, id: &AgentSessionId, text: &str) {
+        let path = self.record(id);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        let mut file = fs::File::options()
+            .create(true)
+            .append(true)
+            .open(path)
+            .unwrap();
+        self.messages += 1;
+        let line = json!({"by": "person", "uuid": self.messages.to_string(), "text": text});
+        writeln!(file, "{line}").unwrap();
+    }
+
+    fn copy(&mut self, from: &AgentSessionId, to: &AgentSessionId) {
+        fs::copy(self.record(from), self.record(to)).unwrap();
+    }
+
+    fn remove(&mut self, id: &AgentSessionId) {
+        fs::remove_file(self.record(id)).unwrap();
+    }
+
+    fn list(&mut self, pid: u32, start_ticks: u64, id: &AgentSessionId, loaded: u64) {
+        let live = self.dir.path().join("home/live");
+        fs::create_dir_all(&live).unwrap();
+        let entry = json!({
+            "pid": pid, "start_ticks": start_ticks, "session_id": id.as_str(), "cwd": "",
+            "status": "idle", "loaded": loaded,
+        });
+        fs::write(live.join(format!("{pid}.json")), entry.to_string()).unwrap();
+    }
+
+    fn report(&mut self, _instance: InstanceId, _start: &Start) -> Vec<AgentReport> {
+        Vec::new()
+    }
+}
+
+#[test]
+fn s1_28_claude_is_verified_only_with_its_history() {
+    check(InstanceId::fake(1), ClaudeStage::new).unwrap();
+}
+
+#[test]
+fn s1_28_demo_is_verified_only_with_its_history() {
+    check(InstanceId::fake(1), DemoStage::new).unwrap();
+}
+
+#[test]
+fn c032_a_throw_away_start_changes_nothing_in_either_order() {
+    for part in [Part::DoubleStart, Part::LateDoubleStart] {
+        let verdict = play(&mut ClaudeStage::new(), InstanceId::fake(1), part).unwrap();
+        let Verdict::Verified(session) = verdict else {
+            panic!("{part:?}: {verdict:?}");
+        };
+        assert_eq!(session.id().as_str(), A);
+    }
+}
+
+#[test]
+fn c044_a_new_conversation_is_named() {
+    let verdict = play(
+        &mut ClaudeStage::new(),
+        InstanceId::fake(1),
+        Part::RotatesWithout,
+    );
+    let seen = [id(Z)].into();
+    assert_eq!(
+        verdict.unwrap(),
+        Verdict::Contradicted(Contradiction::Other { seen })
+    );
+}
+
+/// Runs the real program through one line of input after another.
+fn talk(world: &agent::World, args: &[&str], lines: &str) -> (u8, String) {
+    let args: Vec<_> = args.iter().map(OsString::from).collect();
+    let mut output = Vec::new();
+    let code = agent::run(
+        &args,
+        world,
+        &mut BufReader::new(lines.as_bytes()),
+        &mut output,
+    );
+    (code, String::from_utf8(output).unwrap())
+}
+
+#[test]
+fn impostors_of_the_demo_agent_are_told_apart_by_their_files() {
+    let instance = InstanceId::fake(1);
+    for (behaviour, expected) in [
+        ("good", "verified"),
+        ("fresh", "contradicted"),
+        ("other", "contradicted"),
+        ("echo", "contradicted"),
+        ("silent", "unconfirmed"),
+        ("exit", "unconfirmed"),
+    ] {
+        let stage = DemoStage::new();
+        let verdict = resume_as(&stage, instance, behaviour);
+        let shown = match verdict {
+            Verdict::Verified(_) => "verified",
+            Verdict::Unconfirmed => "unconfirmed",
+            Verdict::Contradicted(_) => "contradicted",
+        };
+        assert_eq!(shown, expected, "{behaviour}");
+    }
+}
+
+/// Lets the real program make a conversation and reopen it.
+fn resume_as(stage: &DemoStage, instance: InstanceId, behaviour: &str) -> Verdict {
+    use signaltty_adapters::testing::{FakeHost, block_on};
+    use signaltty_core::agent::{Moment, RecordRead, judge};
+
+    let home = stage.dir.path().join("home");
+    let world = agent::World {
+        home: home.clone(),
+        cwd: stage.saved().cwd,
+        pid: PID,
+        start_ticks: TICKS,
+    };
+    talk(&world, &[], "remember the blue door\n");
+    let records = fs::read_dir(stage.record(&id(A)).parent().unwrap()).unwrap();
+    let record = records.last().unwrap().unwrap().path();
+    let mut saved = stage.saved();
+    saved.id = id(record.file_stem().unwrap().to_str().unwrap());
+    let mut host = FakeHost::with_programs(&["signaltty"]);
+    saved.anchor = Some(block_on(stage.adapter.anchor(&saved, &host)).unwrap());
+    let before = block_on(stage.adapter.preflight(&saved, &host)).unwrap();
+
+    fs::write(home.join("behaviour"), behaviour).unwrap();
+    host.start(PID, 1, TICKS, &["signaltty", VERB]);
+    // The program takes its list away when it ends, so look while it waits for
+    // its next line.
+    let mut witnesses = Vec::new();
+    let mut input = Asked {
+        ask: Some(Box::new(|| {
+            let view = stage.view(instance);
+            for report in block_on(stage.adapter.inspect(&view, &host)) {
+                let mut witness = report.witness.unwrap();
+                let mut named = saved.clone();
+                named.id = witness.sessions.first().unwrap().clone();
+                named.anchor = Some(before.now.clone());
+                witness.record = RecordRead::Done {
+                    result: block_on(stage.adapter.preflight(&named, &host)),
+                    named: named.id,
+                };
+                witnesses.push(witness);
+            }
+        })),
+    };
+    let args: Vec<OsString> = vec!["--resume".into(), saved.id.as_str().into()];
+    let mut output = Vec::new();
+    let code = agent::run(&args, &world, &mut BufReader::new(&mut input), &mut output);
+    drop(input);
+    assert_eq!(code, u8::from(behaviour == "exit"), "{behaviour}");
+    let policy = &stage.adapter.spec().policy;
+    judge(
+        &saved,
+        Some(&before),
+        policy,
+        instance,
+        &witnesses,
+        Moment::Deadline,
+    )
+}
+
+/// An input that ends at once, and asks somebody when it is read.
+struct Asked<'a> {
+    ask: Option<Box<dyn FnOnce() + 'a>>,
+}
+
+impl std::io::Read for Asked<'_> {
+    fn read(&mut self, _: &mut [u8]) -> std::io::Result<usize> {
+        if let Some(ask) = self.ask.take() {
+            ask();
+        }
+        Ok(0)
+    }
+}
