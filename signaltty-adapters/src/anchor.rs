@@ -8,15 +8,16 @@
 //!
 //! What a line means is the adapter's business: it gives a reader of lines.
 
-use std::collections::BTreeSet;
+mod walk;
+
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use sha2::{Digest, Sha256};
 use signaltty_core::agent::{Anchor, Extent, FileIdentity, Fingerprint, Relation};
 use signaltty_core::restore::{FailureCode, Refusal};
 
+use self::walk::Walk;
 use crate::records::{ReadError, Record, io_error};
 
 /// The longest line that is read: 64 MiB.
@@ -87,7 +88,7 @@ impl Scan {
             };
             walk.bytes_of_line(&line);
             walk.line(read_line(text));
-            if walk.seen.len() > MAX_MESSAGES {
+            if walk.messages() > MAX_MESSAGES {
                 return Err(too_large(
                     path,
                     "the chain of messages",
@@ -192,108 +193,6 @@ impl Scan {
             ),
         )
     }
-}
-
-/// The state of one pass over a record.
-struct Walk<'a> {
-    against: Option<&'a Anchor>,
-    hasher: Sha256,
-    bytes: u64,
-    last_message: Option<Arc<str>>,
-    user_messages: u64,
-    broken: u64,
-    /// Digests of the ids of all messages.
-    seen: BTreeSet<u128>,
-    /// Digests of predecessors that were named and not seen so far.
-    awaited: BTreeSet<u128>,
-    prefix_holds: bool,
-    has_last_saved: bool,
-}
-
-impl<'a> Walk<'a> {
-    fn new(against: Option<&'a Anchor>) -> Self {
-        Self {
-            against,
-            hasher: Sha256::new(),
-            bytes: 0,
-            last_message: None,
-            user_messages: 0,
-            broken: 0,
-            seen: BTreeSet::new(),
-            awaited: BTreeSet::new(),
-            prefix_holds: false,
-            has_last_saved: false,
-        }
-    }
-
-    fn bytes_of_line(&mut self, line: &[u8]) {
-        self.hasher.update(line);
-        self.bytes = self.bytes.saturating_add(line.len() as u64);
-        if let Some(Extent::Lines { bytes, sha256 }) = self.against.map(|anchor| &anchor.extent)
-            && *bytes == self.bytes
-        {
-            self.prefix_holds = digest(self.hasher.clone()) == *sha256;
-        }
-    }
-
-    fn line(&mut self, line: Line) {
-        let (id, parent, by_person) = match line {
-            Line::Message {
-                id,
-                parent,
-                by_person,
-            } => (id, parent, by_person),
-            Line::Other => return,
-            Line::Broken => {
-                self.broken = self.broken.saturating_add(1);
-                return;
-            }
-        };
-        let key = key(&id);
-        self.seen.insert(key);
-        self.awaited.remove(&key);
-        if let Some(parent) = parent.as_deref().map(self::key)
-            && !self.seen.contains(&parent)
-        {
-            self.awaited.insert(parent);
-        }
-        if by_person {
-            self.user_messages = self.user_messages.saturating_add(1);
-        }
-        let saved = self
-            .against
-            .and_then(|anchor| anchor.last_message.as_deref());
-        self.has_last_saved |= saved == Some(id.as_str());
-        self.last_message = Some(id.into());
-    }
-
-    fn finish(self, path: &Path, file: FileIdentity) -> Scan {
-        Scan {
-            path: path.to_owned(),
-            file,
-            bytes: self.bytes,
-            sha256: digest(self.hasher),
-            last_message: self.last_message,
-            user_messages: self.user_messages,
-            broken: self.broken,
-            missing: self.awaited.len(),
-            prefix_holds: self.prefix_holds,
-            has_last_saved: self.has_last_saved,
-        }
-    }
-}
-
-fn digest(hasher: Sha256) -> [u8; 32] {
-    hasher.finalize().into()
-}
-
-/// Half of a digest: enough to tell a million ids apart, also forged ones.
-fn key(id: &str) -> u128 {
-    let digest: [u8; 32] = Sha256::digest(id.as_bytes()).into();
-    digest
-        .iter()
-        .take(16)
-        .fold(0, |key, byte| (key << 8) | u128::from(*byte))
 }
 
 fn too_large(path: &Path, what: &'static str, limit: u64) -> ReadError {

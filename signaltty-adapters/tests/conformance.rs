@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use common::{A, ClaudeStage, PID, TICKS, Z, id};
 use serde_json::json;
 use signaltty_adapters::conformance::{Part, Stage, Start, check, play};
-use signaltty_adapters::demo::{DemoAdapter, HOME_VAR, VERB, agent};
+use signaltty_adapters::demo::{self, DemoAdapter, HOME_VAR, VERB};
 use signaltty_adapters::{AgentAdapter, InstanceView};
 use signaltty_core::agent::{AgentReport, AgentSessionId, Contradiction, Conversation, Verdict};
 use signaltty_core::env::ConfigEnv;
@@ -153,10 +153,10 @@ fn c044_a_new_conversation_is_named() {
 }
 
 /// Runs the real program through one line of input after another.
-fn talk(world: &agent::World, args: &[&str], lines: &str) -> (u8, String) {
+fn talk(world: &demo::World, args: &[&str], lines: &str) -> (u8, String) {
     let args: Vec<_> = args.iter().map(OsString::from).collect();
     let mut output = Vec::new();
-    let code = agent::run(
+    let code = demo::run(
         &args,
         world,
         &mut BufReader::new(lines.as_bytes()),
@@ -193,7 +193,7 @@ fn resume_as(stage: &DemoStage, instance: InstanceId, behaviour: &str) -> Verdic
     use signaltty_core::agent::{Moment, RecordRead, judge};
 
     let home = stage.dir.path().join("home");
-    let world = agent::World {
+    let world = demo::World {
         home: home.clone(),
         cwd: stage.saved().cwd,
         pid: PID,
@@ -231,7 +231,7 @@ fn resume_as(stage: &DemoStage, instance: InstanceId, behaviour: &str) -> Verdic
     };
     let args: Vec<OsString> = vec!["--resume".into(), saved.id.as_str().into()];
     let mut output = Vec::new();
-    let code = agent::run(&args, &world, &mut BufReader::new(&mut input), &mut output);
+    let code = demo::run(&args, &world, &mut BufReader::new(&mut input), &mut output);
     drop(input);
     assert_eq!(code, u8::from(behaviour == "exit"), "{behaviour}");
     let policy = &stage.adapter.spec().policy;

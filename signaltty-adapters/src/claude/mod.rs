@@ -9,6 +9,7 @@
 
 mod evidence;
 mod hooks;
+mod line;
 mod record;
 mod report;
 
@@ -51,8 +52,7 @@ impl ClaudeAdapter {
 
     fn scan(conversation: &Conversation, host: &dyn AgentHost) -> Result<Scan, Refusal> {
         let path = record::find(conversation, host)?;
-        Scan::read(&path, conversation.anchor.as_ref(), record::read_line)
-            .map_err(|error| error.refusal())
+        Scan::read(&path, conversation.anchor.as_ref(), line::read).map_err(|error| error.refusal())
     }
 }
 

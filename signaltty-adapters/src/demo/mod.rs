@@ -5,8 +5,9 @@
 //! Its adapter treats it like any other: nothing here knows the program from
 //! the inside except through its files. It needs no hook.
 
-pub mod agent;
+mod agent;
 mod record;
+mod world;
 
 use std::ffi::OsString;
 use std::fs;
@@ -23,7 +24,9 @@ use signaltty_core::id::InstanceId;
 use signaltty_core::pane::Lifecycle;
 use signaltty_core::restore::{FailureCode, Refusal};
 
+pub use self::agent::{run, run_here};
 use self::record::{Live, Status};
+pub use self::world::{Behaviour, World};
 use crate::anchor::Scan;
 use crate::spec::known_kind;
 use crate::{
