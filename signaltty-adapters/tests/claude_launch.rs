@@ -1,0 +1,160 @@
+//! What is added to a Claude when it is launched.
+#![cfg(feature = "testing")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "test code")]
+
+use std::ffi::OsString;
+use std::path::Path;
+
+use serde_json::Value;
+use signaltty_adapters::{
+    AgentAdapter, ClaudeAdapter, Integration, Launch, LaunchContext, PreparedLaunch,
+};
+use signaltty_core::id::InstanceId;
+
+fn prepare(argv: &[&str], env: &[(&str, &str)], hook_program: &str) -> PreparedLaunch {
+    let launch = Launch {
+        argv: argv.iter().map(OsString::from).collect(),
+        env: env
+            .iter()
+            .map(|(name, value)| (name.into(), value.into()))
+            .collect(),
+    };
+    let context = LaunchContext {
+        runtime_dir: Path::new("/run/signaltty"),
+        hook_program: Path::new(hook_program),
+        instance: InstanceId::fake(7),
+    };
+    ClaudeAdapter::new()
+        .prepare_launch(launch, &context)
+        .unwrap()
+}
+
+const FILE: &str = "/run/signaltty/claude-0000000000000000-7.json";
+
+#[test]
+fn d12_hooks_are_added_before_everything_that_the_user_wrote() {
+    for argv in [
+        &["claude"][..],
+        &["claude", "--resume", "aaaaaaaa-0000-4000-8000-000000000001"],
+        &["/usr/bin/claude", "fix the mcp server"],
+        &["claude", "--add-dir", "mcp", "doctor", "--", "mcp"],
+        &["claude", "--model", "mcp", "fix it"],
+        &["claude", "--append-system-prompt", "--print", "go"],
+        &["claude", "--append-system-prompt=--print"],
+        &["claude", "-r", "title"],
+        &["claude", "-c", "--verbose"],
+        &["claude", "-n", "-p"],
+        &["claude", "-d", "api"],
+        &["claude", "--", "--settings"],
+        &["claude", "two", "mcp"],
+    ] {
+        let prepared = prepare(argv, &[], "/bin/signaltty");
+        let (program, rest) = argv.split_first().unwrap();
+        let expected: Vec<&str> = [*program, "--settings", FILE]
+            .into_iter()
+            .chain(rest.iter().copied())
+            .collect();
+        assert_eq!(prepared.launch.argv, expected);
+        assert_eq!(prepared.integration, Integration::Injected, "{argv:?}");
+        assert_eq!(prepared.files.len(), 1);
+    }
+}
+
+#[test]
+fn d12_what_the_user_set_is_left_alone_and_named() {
+    for (argv, env, named) in [
+        (
+            &["claude", "--settings", "mine.json"][..],
+            &[][..],
+            "--settings",
+        ),
+        (&["claude", "--settings={}"], &[], "--settings"),
+        (
+            &["claude", "--resume", "--settings", "mine.json"],
+            &[],
+            "--settings",
+        ),
+        (
+            &["claude", "fix it", "--settings", "mine.json"],
+            &[],
+            "--settings",
+        ),
+        (&["claude", "--bare"], &[], "--bare"),
+        (&["claude", "--safe-mode", "go"], &[], "--safe-mode"),
+        (&["claude"], &[("CLAUDE_CODE_SIMPLE", "1")], "--bare"),
+        (
+            &["claude"],
+            &[("CLAUDE_CODE_SAFE_MODE", "1")],
+            "--safe-mode",
+        ),
+    ] {
+        let prepared = prepare(argv, env, "/bin/signaltty");
+        assert_eq!(prepared.launch.argv, argv, "{argv:?}");
+        assert!(prepared.files.is_empty());
+        let Integration::Needed(text) = prepared.integration else {
+            panic!("{argv:?}: {:?}", prepared.integration);
+        };
+        assert!(text.contains(named), "{text}");
+    }
+}
+
+#[test]
+fn d12_runs_without_a_conversation_in_the_terminal_are_left_alone() {
+    for argv in [
+        &["claude", "mcp", "list"][..],
+        &["claude", "--verbose", "mcp", "list"],
+        &["claude", "--model", "x", "update"],
+        &["claude", "-p", "hello"],
+        &["claude", "hello", "-p"],
+        &["claude", "-cp"],
+        &["claude", "--print", "--settings", "mine.json"],
+        &["claude", "--version"],
+        &["claude", "-h"],
+        &["claude", "-r", "-p", "go"],
+        &["claude", "--bg", "go"],
+    ] {
+        let prepared = prepare(argv, &[], "/bin/signaltty");
+        assert_eq!(prepared.launch.argv, argv);
+        assert_eq!(prepared.integration, Integration::None, "{argv:?}");
+        assert!(prepared.files.is_empty());
+    }
+}
+
+#[test]
+fn d12_the_hook_command_survives_the_shell() {
+    for program in [
+        "/bin/signaltty",
+        "/opt/my tools/$HOME/it's `x`\"\\;&/signaltty",
+    ] {
+        let prepared = prepare(&["claude"], &[], program);
+        let file = prepared.files.first().unwrap();
+        assert_eq!(file.path, Path::new(FILE));
+        let settings: Value = serde_json::from_slice(&file.contents).unwrap();
+        let hooks = settings.get("hooks").unwrap().as_object().unwrap();
+        let mut events: Vec<_> = hooks.keys().map(String::as_str).collect();
+        events.sort_unstable();
+        let expected = [
+            "Notification",
+            "PermissionRequest",
+            "SessionEnd",
+            "SessionStart",
+            "Stop",
+            "UserPromptSubmit",
+        ];
+        assert_eq!(events, expected);
+        for hook in hooks.values() {
+            let command = hook
+                .pointer("/0/hooks/0/command")
+                .unwrap()
+                .as_str()
+                .unwrap();
+            // A shell splits it into exactly the program and two words.
+            let script = format!("printf '%s\\n' {command}");
+            let output = std::process::Command::new("/bin/sh")
+                .args(["-c", &script])
+                .output();
+            let words = String::from_utf8(output.unwrap().stdout).unwrap();
+            assert_eq!(words, format!("{program}\nhook\nclaude\n"));
+        }
+    }
+}
