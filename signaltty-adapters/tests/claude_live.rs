@@ -195,8 +195,6 @@ fn d13_a_conversation_open_elsewhere_is_busy_while_its_process_lives() {
     host.start(901, 1, 77, &["claude"]);
     let text = holder(&host).unwrap();
     assert!(text.contains("901") && text.contains("/work"), "{text}");
-    assert_eq!(
-        block_on(stage.adapter.holder(&stage.conversation(id(Z)), &host)).is_some(),
-        true
-    );
+    let neighbour = stage.conversation(id(Z));
+    assert!(block_on(stage.adapter.holder(&neighbour, &host)).is_some());
 }

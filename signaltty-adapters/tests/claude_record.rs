@@ -117,7 +117,7 @@ fn s0_39_the_config_directory_is_the_identity_variable() {
 #[test]
 fn d3_what_extends_the_anchor_goes_on_and_nothing_else() {
     type Edit = fn(&str) -> String;
-    let table: [(&str, Edit, Result<Relation, FailureCode>); 13] = [
+    let table: [(&str, Edit, Result<Relation, FailureCode>); 14] = [
         ("unchanged", str::to_owned, Ok(Relation::Extends)),
         (
             "a cut last line",
@@ -143,6 +143,15 @@ fn d3_what_extends_the_anchor_goes_on_and_nothing_else() {
         (
             "shorter",
             |text| text[..text.len() / 2].to_owned(),
+            Err(FailureCode::Damaged),
+        ),
+        (
+            "shorter, with every message that was saved",
+            |text| {
+                without_lines(text, |line| {
+                    !is_message(line) || line.contains("000000000005")
+                })
+            },
             Err(FailureCode::Damaged),
         ),
         (
@@ -323,6 +332,11 @@ fn c056_records_are_found_under_the_saved_and_the_resolved_spelling() {
     fs::create_dir_all(resolved.parent().unwrap()).unwrap();
     fs::rename(stage.record(&saved.id), &resolved).unwrap();
     saved.cwd = link;
+    assert_eq!(preflight(&stage, &saved).unwrap().now.record, resolved);
+    // Also where a third project has a copy.
+    let third = stage.record_in(Path::new("/third"), &saved.id);
+    fs::create_dir_all(third.parent().unwrap()).unwrap();
+    fs::copy(&resolved, third).unwrap();
     assert_eq!(preflight(&stage, &saved).unwrap().now.record, resolved);
 }
 

@@ -152,6 +152,18 @@ fn c044_a_new_conversation_is_named() {
     );
 }
 
+#[test]
+fn a_reused_process_id_is_not_the_instance_of_a_demo() {
+    use signaltty_adapters::testing::{FakeHost, block_on};
+
+    let mut stage = DemoStage::new();
+    stage.list(PID, TICKS + 1, &id(A), 4);
+    let mut host = FakeHost::default();
+    host.start(PID, 1, TICKS + 1, &["signaltty", VERB]);
+    let view = stage.view(InstanceId::fake(1));
+    assert!(block_on(stage.adapter.inspect(&view, &host)).is_empty());
+}
+
 /// Runs the real program through one line of input after another.
 fn talk(world: &demo::World, args: &[&str], lines: &str) -> (u8, String) {
     let args: Vec<_> = args.iter().map(OsString::from).collect();
