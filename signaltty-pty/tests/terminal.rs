@@ -24,7 +24,7 @@ use tokio::time::Instant;
 #[test]
 fn the_size_is_there_from_the_start_and_follows_a_resize() {
     run(async {
-        let script = "trap 'stty size; exit' WINCH; stty size; while :; do read line; done";
+        let script = "trap 'stty size; exit 0' WINCH; stty size; while :; do read line; done";
         let (pty, child) = start(&sh(script));
         assert_eq!(read_until(&pty, "\n").await, "31 93\r\n");
         assert_eq!(pty.size().unwrap(), Size::new(93, 31));

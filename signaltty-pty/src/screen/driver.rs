@@ -91,6 +91,10 @@ impl Driver<'_> {
                 cell.flags.insert(Flags::LEADING_WIDE_CHAR_SPACER);
             }
             cell.flags.insert(Flags::WRAPLINE);
+            if filler {
+                // It can have been half of a wide character.
+                self.mend();
+            }
             self.leave(1);
         }
     }

@@ -181,6 +181,7 @@ fn halves_of_wide_characters_do_not_stay_behind() {
         ("家b\x1b[1;2H\x1b[K", ""),
         ("a家b\x1b[1;2H\x1b[P", "a b"),
         ("a家b\x1b[1;3H\x1b[@", "a   b"),
+        ("\x1b[2;9H家\x1b[10G字", "         字"),
     ] {
         assert_eq!(
             screen(10, 2, input.as_bytes()).lines(1).concat(),
