@@ -154,6 +154,30 @@ impl Scan {
         Ok(self.fingerprint(Relation::Extends).now)
     }
 
+    /// Anchors the record anew, and never less of it than before.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`first_anchor`](Self::first_anchor) where nothing was saved,
+    /// else those of [`compare`](Self::compare), and
+    /// [`Rewritten`](FailureCode::Rewritten).
+    pub fn anchor_anew(self, saved: Option<&Anchor>) -> Result<Anchor, Refusal> {
+        let Some(saved) = saved else {
+            return self.first_anchor();
+        };
+        let found = self.compare(saved)?;
+        match found.relation {
+            Relation::Extends => Ok(found.now),
+            Relation::Rewritten => Err(Refusal::new(
+                FailureCode::Rewritten,
+                format!(
+                    "{} was rewritten before its saved end, so the saved anchor is kept",
+                    found.now.record.display()
+                ),
+            )),
+        }
+    }
+
     /// How many messages of a person the record holds.
     pub fn user_messages(&self) -> u64 {
         self.user_messages

@@ -161,52 +161,22 @@ pub fn play(stage: &mut impl Stage, instance: InstanceId, part: Part) -> Result<
     host.start(view.pid, 1, view.start_ticks, &["agent"]);
     let reports = act(stage, &view, part, &saved.id);
 
+    let adapter = stage.adapter();
+    let verdict = |witnesses: &[Witness], moment| {
+        let policy = &adapter.spec().policy;
+        judge(&saved, Some(&before), policy, instance, witnesses, moment)
+    };
     let mut witnesses = Vec::new();
-    let shown = block_on(stage.adapter().inspect(&view, &host));
-    for witness in reports
-        .into_iter()
-        .chain(shown)
-        .filter_map(|one| one.witness)
-    {
-        witnesses.extend(read_again(
-            stage.adapter(),
-            &saved,
-            &before,
-            &host,
-            &witness,
-        ));
-        let verdict = verdict(
-            stage,
-            &saved,
-            &before,
-            instance,
-            &witnesses,
-            Moment::Waiting,
-        );
-        if matches!(verdict, Verdict::Contradicted(_)) {
-            return Ok(verdict);
+    let shown = block_on(adapter.inspect(&view, &host));
+    let gathered = reports.into_iter().chain(shown);
+    for witness in gathered.filter_map(|report| report.witness) {
+        witnesses.extend(read_again(adapter, &saved, &before, &host, &witness));
+        let so_far = verdict(&witnesses, Moment::Waiting);
+        if matches!(so_far, Verdict::Contradicted(_)) {
+            return Ok(so_far);
         }
     }
-    Ok(verdict(
-        stage,
-        &saved,
-        &before,
-        instance,
-        &witnesses,
-        Moment::Deadline,
-    ))
-}
-
-fn verdict(
-    stage: &impl Stage,
-    saved: &Conversation,
-    before: &Fingerprint,
-    instance: InstanceId,
-    witnesses: &[Witness],
-    moment: Moment,
-) -> Verdict {
-    let policy = &stage.adapter().spec().policy;
-    judge(saved, Some(before), policy, instance, witnesses, moment)
+    Ok(verdict(&witnesses, Moment::Deadline))
 }
 
 fn act(

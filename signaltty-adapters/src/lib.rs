@@ -5,7 +5,68 @@
 //! does. It has no clock: deadlines belong to the core.
 //!
 //! An adapter for another agent implements the trait and is given to the
-//! server's builder; no other crate changes.
+//! server's builder; no other crate changes. What it must hold is written down
+//! as the `conformance` suite (feature `testing`). The smallest useful adapter
+//! can prove nothing, so its agent is resumed by hand only:
+//!
+//! ```
+//! use signaltty_adapters::anchor::{Line, Scan};
+//! use signaltty_adapters::*;
+//! use signaltty_core::agent::*;
+//! use signaltty_core::{id::InstanceId, restore::Refusal};
+//!
+//! struct Notes(AgentSpec);
+//!
+//! impl Notes {
+//!     fn read(conversation: &Conversation) -> Result<Scan, Refusal> {
+//!         let record = conversation.cwd.join(format!(".notes-{}", conversation.id));
+//!         let line = |line: &[u8]| Line::Message {
+//!             id: String::from_utf8_lossy(line).into_owned(),
+//!             parent: None,
+//!             by_person: true,
+//!         };
+//!         Scan::read(&record, conversation.anchor.as_ref(), line).map_err(|e| e.refusal())
+//!     }
+//! }
+//!
+//! #[async_trait::async_trait]
+//! impl AgentAdapter for Notes {
+//!     fn spec(&self) -> &AgentSpec {
+//!         &self.0
+//!     }
+//!
+//!     fn resume_command(&self, of: &Conversation) -> Result<OfficialCommand, AdapterError> {
+//!         Ok(OfficialCommand::new("notes", &["--open"], &of.id))
+//!     }
+//!
+//!     fn read_report(
+//!         &self,
+//!         _: InstanceId,
+//!         _: &HookReport<'_>,
+//!     ) -> Result<AgentReport, AdapterError> {
+//!         Err(AdapterError::Report("notes have no hooks".into()))
+//!     }
+//!
+//!     async fn preflight(
+//!         &self,
+//!         conversation: &Conversation,
+//!         _: &dyn AgentHost,
+//!     ) -> Result<Fingerprint, Refusal> {
+//!         match &conversation.anchor {
+//!             Some(anchor) => Self::read(conversation)?.compare(anchor),
+//!             None => Err(Refusal::new(signaltty_core::restore::FailureCode::Gone, "nothing saved")),
+//!         }
+//!     }
+//!
+//!     async fn anchor(&self, of: &Conversation, _: &dyn AgentHost) -> Result<Anchor, Refusal> {
+//!         Self::read(of)?.anchor_anew(of.anchor.as_ref())
+//!     }
+//!
+//!     async fn inspect(&self, _: &InstanceView, _: &dyn AgentHost) -> Vec<AgentReport> {
+//!         Vec::new()
+//!     }
+//! }
+//! ```
 #![forbid(unsafe_code)]
 
 mod adapter;

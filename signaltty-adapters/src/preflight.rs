@@ -2,10 +2,9 @@
 
 use std::path::Path;
 
-use signaltty_core::agent::{AgentSessionId, Anchor, Conversation, Relation};
+use signaltty_core::agent::{AgentSessionId, Anchor, Conversation};
 use signaltty_core::restore::{FailureCode, Refusal};
 
-use crate::anchor::Scan;
 use crate::{AgentHost, AgentSpec};
 
 /// Refuses an id that the agent would not take for one (S1-18).
@@ -59,22 +58,4 @@ pub(crate) fn anchor_of(conversation: &Conversation) -> Result<&Anchor, Refusal>
             ),
         )
     })
-}
-
-/// Anchors a record that was read, and never less of it than before.
-pub(crate) fn anchor_anew(scan: Scan, conversation: &Conversation) -> Result<Anchor, Refusal> {
-    let Some(saved) = &conversation.anchor else {
-        return scan.first_anchor();
-    };
-    let found = scan.compare(saved)?;
-    match found.relation {
-        Relation::Extends => Ok(found.now),
-        Relation::Rewritten => Err(Refusal::new(
-            FailureCode::Rewritten,
-            format!(
-                "{} was rewritten before its saved end, so the saved anchor is kept",
-                found.now.record.display()
-            ),
-        )),
-    }
 }

@@ -307,6 +307,11 @@ fn c055_a_moved_project_directory_is_named_and_nothing_is_lost() {
         refusal.message.contains(stage.cwd().to_str().unwrap()),
         "{refusal}"
     );
+    // A file in its place is no directory either.
+    fs::write(stage.cwd(), "").unwrap();
+    let code = preflight(&stage, &saved).unwrap_err().code;
+    assert_eq!(code, FailureCode::CwdMissing);
+    fs::remove_file(stage.cwd()).unwrap();
     fs::rename(&moved, stage.cwd()).unwrap();
     assert_eq!(
         preflight(&stage, &saved).unwrap().relation,

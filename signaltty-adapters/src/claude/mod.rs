@@ -116,8 +116,7 @@ impl AgentAdapter for ClaudeAdapter {
         host: &dyn AgentHost,
     ) -> Result<Anchor, Refusal> {
         preflight::id_has_form(&self.spec, &conversation.id)?;
-        let scan = Self::scan(conversation, host)?;
-        preflight::anchor_anew(scan, conversation)
+        Self::scan(conversation, host)?.anchor_anew(conversation.anchor.as_ref())
     }
 
     async fn inspect(&self, view: &InstanceView, host: &dyn AgentHost) -> Vec<AgentReport> {

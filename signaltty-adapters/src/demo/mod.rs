@@ -143,7 +143,7 @@ impl AgentAdapter for DemoAdapter {
         host: &dyn AgentHost,
     ) -> Result<Anchor, Refusal> {
         preflight::id_has_form(&self.spec, &conversation.id)?;
-        preflight::anchor_anew(Self::scan(conversation, host)?, conversation)
+        Self::scan(conversation, host)?.anchor_anew(conversation.anchor.as_ref())
     }
 
     async fn inspect(&self, view: &InstanceView, host: &dyn AgentHost) -> Vec<AgentReport> {
