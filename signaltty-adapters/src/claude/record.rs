@@ -113,7 +113,7 @@ mod tests {
     #[test]
     fn c056_project_directories_are_named_as_claude_does() {
         for (cwd, name) in [
-            ("/tmp/lab2/proj", "-tmp-lab2-proj"),
+            ("/home/me/proj", "-home-me-proj"),
             ("/w/a b.c_d-E9", "-w-a-b-c-d-E9"),
             ("/w/\u{e4}", "-w--"),
             ("/w/\u{1f980}", "-w---"),
