@@ -116,7 +116,7 @@ enum Ticks {
 }
 
 impl Entry {
-    /// A run without a terminal, such as a helper's, lists itself too.
+    /// A run without a terminal, such as one in a script, lists itself too.
     fn is_headless(&self) -> bool {
         self.entrypoint
             .as_deref()
