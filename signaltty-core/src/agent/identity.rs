@@ -249,8 +249,10 @@ fn supports(saved: &Conversation, witness: &Witness) -> Option<AgentSessionId> {
     // A record that extends the saved one proves the same conversation, also
     // under a new id: an agent may rotate it.
     let lineage = *named == saved.id || witness.sessions.len() == 1;
-    (witness.sessions.contains(named) && lineage && found.relation == Relation::Extends)
-        .then(|| named.clone())
+    // The record may be whole while the agent says that it loaded none of it.
+    let history = witness.loaded != Some(0);
+    let extends = found.relation == Relation::Extends;
+    (witness.sessions.contains(named) && lineage && history && extends).then(|| named.clone())
 }
 
 fn speaks_against(saved: &Conversation, witness: &Witness) -> Option<Contradiction> {
