@@ -1,0 +1,124 @@
+//! Which conversation a pane is saved with while its agent lives.
+
+use signaltty_core::agent::{ReportedArgv, WitnessSource};
+use signaltty_core::pane::Lifecycle;
+use signaltty_core::restore::FailureCode;
+use signaltty_core::session::{Command, Input};
+
+use crate::support::facts::{id, refusal, witness};
+use crate::support::words::words;
+use crate::support::{World, agent, pane, spawn_of};
+
+fn not_used(world: &mut World, instance: signaltty_core::id::InstanceId, name: &str) {
+    let effects = world.input(Input::Anchored {
+        instance,
+        id: id(name),
+        result: Err(refusal(FailureCode::Gone)),
+    });
+    assert_eq!(effects, []);
+}
+
+#[test]
+fn c028_a_resume_inside_the_agent_replaces_the_empty_start_up_id() {
+    let mut world = World::new();
+    let instance = world.workspace(1, agent("claude"));
+    assert_eq!(words(&world.shows(instance, "A")), ["anchor A"]);
+    not_used(&mut world, instance, "A");
+    assert_eq!(world.conversation(1), "none");
+    assert_eq!(words(&world.shows(instance, "B")), ["anchor B"]);
+    assert_eq!(words(&world.anchored(instance, "B", 4)), ["~agent.bound B"]);
+    assert_eq!(world.conversation(1), "B");
+}
+
+#[test]
+fn c029_the_id_follows_clear_and_compaction() {
+    let mut world = World::new();
+    let instance = world.talking(1, "claude", "A");
+    for (next, before) in [("B", "A"), ("C", "B")] {
+        world.shows(instance, next);
+        not_used(&mut world, instance, next);
+        // Until somebody says something in it, the old one is kept.
+        assert_eq!(world.conversation(1), before);
+        assert_eq!(
+            words(&world.does(instance, Lifecycle::Done))[1..],
+            [format!("anchor {next}")]
+        );
+        world.does(instance, Lifecycle::Working);
+        world.anchored(instance, next, 1);
+        assert_eq!(world.conversation(1), next);
+        let agent = world.pane(pane(1)).record.agent.clone().unwrap();
+        assert_eq!(agent.conversation.unwrap().previous, Some(id(before)));
+    }
+}
+
+#[test]
+fn c035_an_id_that_was_never_used_is_not_saved() {
+    let mut world = World::new();
+    let instance = world.workspace(1, agent("claude"));
+    world.shows(instance, "A");
+    world.anchored(instance, "A", 0);
+    assert_eq!(world.conversation(1), "none");
+    world.crash();
+    assert_eq!(world.state(pane(1)), "restored");
+}
+
+#[test]
+fn c053_an_anchor_that_cannot_be_taken_removes_none() {
+    let mut world = World::new();
+    let instance = world.talking(1, "claude", "A");
+    let before = world.saved();
+    let effects = world.does(instance, Lifecycle::Done);
+    assert_eq!(words(&effects)[1], "anchor A");
+    not_used(&mut world, instance, "A");
+    assert_eq!(world.saved().panes[0].agent, before.panes[0].agent);
+}
+
+#[test]
+fn anchors_are_taken_one_at_a_time() {
+    let mut world = World::new();
+    let instance = world.talking(1, "claude", "A");
+    let asked = |effects: &[_]| words(effects).contains(&"anchor A".to_owned());
+    assert!(asked(&world.does(instance, Lifecycle::Done)));
+    world.does(instance, Lifecycle::Working);
+    assert!(!asked(&world.does(instance, Lifecycle::Done)));
+    assert!(asked(&world.anchored(instance, "A", 2)));
+    assert!(!asked(&world.anchored(instance, "A", 3)));
+}
+
+#[test]
+fn several_conversations_at_once_name_none() {
+    let mut world = World::new();
+    let instance = world.talking(1, "claude", "A");
+    let two = witness(instance, WitnessSource::LiveRegistry, &["B", "C"]);
+    assert_eq!(world.sees(two), []);
+    assert_eq!(world.pane(pane(1)).candidate, None);
+}
+
+#[test]
+fn r9_a_witness_of_another_instance_binds_nothing() {
+    let mut world = World::new();
+    let first = world.talking(1, "claude", "A");
+    let second = world.talking(2, "claude", "B");
+    let mut forged = witness(second, WitnessSource::LiveRegistry, &["Z"]);
+    forged.instance = first;
+    world.report(
+        second,
+        signaltty_core::agent::AgentReport {
+            witness: Some(forged),
+            ..Default::default()
+        },
+    );
+    assert_eq!(world.pane(pane(1)).candidate, None);
+    assert_eq!(world.pane(pane(2)).candidate, None);
+}
+
+#[test]
+fn c037_a_silent_while_keeps_the_id() {
+    let mut world = World::new();
+    let instance = world.talking(1, "claude", "A");
+    world.sees(witness(instance, WitnessSource::LiveRegistry, &[]));
+    world.pass(2_000);
+    world.crash();
+    assert_eq!(world.conversation(1), "A");
+    assert_eq!(world.state(pane(1)), "resumable");
+}

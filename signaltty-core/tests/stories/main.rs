@@ -1,0 +1,21 @@
+//! Stories of a session: what goes in, what comes out, in virtual time.
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    missing_docs,
+    unreachable_pub,
+    dead_code
+)]
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod binding;
+mod evidence;
+mod exits;
+mod refused;
+mod restore;
+mod resume;
+mod shutdown;
+mod structure;

@@ -1,0 +1,118 @@
+//! The good path of a resume, and what ends it on the way.
+
+use std::path::PathBuf;
+
+use signaltty_core::agent::AgentReport;
+use signaltty_core::pane::Lifecycle;
+use signaltty_core::session::{Command, Effect, Input};
+
+use crate::support::facts::{extends, refusal};
+use crate::support::words::{deeds, words};
+use crate::support::{World, pane, resume, save_of, spawn_of};
+
+/// A tombstone of an agent that was working.
+pub(crate) fn tombstone() -> World {
+    let mut world = World::new();
+    let instance = world.talking(1, "claude", "A");
+    world.does(instance, Lifecycle::Working);
+    world.crash();
+    let save = save_of(&world.pass(5_000));
+    world.save_ok(save);
+    assert_eq!(world.state(pane(1)), "resumable");
+    world
+}
+
+#[test]
+fn a_prompt_that_the_agent_takes_ends_the_interruption() {
+    let mut world = tombstone();
+    let instance = world.verifying(1);
+    world.shows(instance, "A");
+    world.read(instance, 0, "A", Ok(extends("A", 1)));
+    world.report(
+        instance,
+        AgentReport {
+            accepted_prompt: true,
+            lifecycle: Some(Lifecycle::Working),
+            ..AgentReport::default()
+        },
+    );
+    let record = world.pane(pane(1)).record;
+    assert!(!record.agent.as_ref().unwrap().interrupted);
+    assert_eq!(record.lifecycle, Lifecycle::Working);
+}
+
+#[test]
+fn c032_a_transient_id_is_no_mismatch() {
+    let mut world = tombstone();
+    let instance = world.verifying(1);
+    world.shows(instance, "Z");
+    let gone = refusal(signaltty_core::restore::FailureCode::Gone);
+    assert_eq!(words(&world.read(instance, 0, "Z", Err(gone))), [""; 0]);
+    assert_eq!(words(&world.shows(instance, "A")), ["read 1 A"]);
+    let effects = words(&world.read(instance, 1, "A", Ok(extends("A", 1))));
+    assert_eq!(effects.last().unwrap(), "ok resumed A verified");
+}
+
+#[test]
+fn d23_another_directory_is_saved_on_proof_only() {
+    let cwd_of = |world: &World| {
+        let agent = world.pane(pane(1)).record.agent.clone().unwrap();
+        agent.conversation.unwrap().cwd
+    };
+    for proven in [true, false] {
+        let mut world = tombstone();
+        world.ask(Command::Resume {
+            pane: pane(1),
+            anyway: false,
+            cwd: Some("/moved".into()),
+        });
+        let effects = world.preflight(1, Ok(extends("A", 1)));
+        let Effect::Spawn {
+            instance, command, ..
+        } = effects.last().unwrap()
+        else {
+            panic!("{effects:?}")
+        };
+        assert_eq!(command.cwd, PathBuf::from("/moved"));
+        let instance = *instance;
+        world.started(instance);
+        if proven {
+            world.shows(instance, "A");
+            world.read(instance, 0, "A", Ok(extends("A", 1)));
+            assert_eq!(cwd_of(&world), PathBuf::from("/moved"));
+        } else {
+            world.exit(instance, 1);
+            assert_eq!(cwd_of(&world), PathBuf::from("/work"));
+        }
+    }
+}
+
+#[test]
+fn s1_26_a_pane_with_a_process_is_not_resumed_again() {
+    let mut world = tombstone();
+    world.verifying(1);
+    let before = world.saved();
+    assert_eq!(words(&world.ask(resume(1))), ["err PANE_LIVE"]);
+    assert_eq!(
+        words(&world.ask(Command::Restart(pane(1)))),
+        ["err PANE_LIVE"]
+    );
+    assert_eq!(world.saved(), before);
+}
+
+#[test]
+fn a_stale_preflight_starts_nothing() {
+    let mut world = tombstone();
+    world.ask(resume(1));
+    let request = world.request();
+    let gone = refusal(signaltty_core::restore::FailureCode::Gone);
+    world.preflight(1, Err(gone));
+    world.ask(resume(1));
+    let effects = world.input(Input::Preflighted {
+        pane: pane(1),
+        request,
+        result: Ok(extends("A", 1)),
+    });
+    assert_eq!(effects, []);
+    assert_eq!(world.stage(pane(1)), "checking");
+}

@@ -1,0 +1,169 @@
+//! Making, splitting, closing and naming.
+
+use signaltty_core::layout::Size;
+use signaltty_core::restore::FailureCode;
+use signaltty_core::session::{Command, Effect, Input};
+
+use crate::support::facts::refusal;
+use crate::support::words::{deeds, words};
+use crate::support::{World, agent, new_workspace, pane, shell, spawn_of, split, tab, ws};
+
+#[test]
+fn a_pane_exists_once_its_process_runs() {
+    let mut world = World::new();
+    let effects = world.ask(new_workspace(1, agent("claude")));
+    assert_eq!(words(&effects), ["spawn claude --model x"]);
+    assert!(world.session.pane(pane(1)).is_none());
+
+    let effects = world.started(spawn_of(&effects));
+    let expected = [
+        "~workspace.created",
+        "~tab.created",
+        "~pane.created",
+        "ok created",
+        "observe claude",
+    ];
+    assert_eq!(words(&effects), expected);
+    assert_eq!(world.state(pane(1)), "live");
+    assert_eq!(words(&world.pass(1_500)), ["save relaxed"]);
+    world.settled();
+}
+
+#[test]
+fn s1_a_failed_start_leaves_neither_tab_nor_pane() {
+    let mut world = World::new();
+    world.workspace(1, shell());
+    let before = world.saved();
+    let commands = [
+        new_workspace(2, shell()),
+        split(1, 3, shell()),
+        Command::NewTab {
+            workspace: ws(1),
+            tab: tab(4),
+            title: None,
+            pane: pane(4),
+            spec: shell(),
+        },
+    ];
+    for command in commands {
+        let instance = spawn_of(&world.ask(command));
+        let effects = world.input(Input::Spawned {
+            instance,
+            result: Err(refusal(FailureCode::BinaryMissing)),
+        });
+        assert_eq!(words(&effects), ["err SPAWN_FAILED binary_missing"]);
+        assert_eq!(world.saved(), before);
+    }
+    world.settled();
+}
+
+#[test]
+fn c115_a_split_resizes_its_neighbour_and_a_close_gives_the_room_back() {
+    let mut world = World::new();
+    world.workspace(1, shell());
+    let spawn = world.ask(split(1, 2, shell()));
+    let effects = world.started(spawn_of(&spawn));
+    assert_eq!(deeds(&effects), ["resize 40x24", "ok created"]);
+    let ids: Vec<_> = world.saved().panes.iter().map(|p| p.id).collect();
+    assert_eq!(ids, [pane(1), pane(2)]);
+
+    let effects = world.ask(Command::ClosePane(pane(2)));
+    let expected = [
+        "kill",
+        "forget",
+        "~pane.closed",
+        "~tab.updated",
+        "resize 80x24",
+        "ok",
+    ];
+    assert_eq!(words(&effects), expected);
+    assert_eq!(world.saved().tabs[0].active_pane, pane(1));
+    world.settled();
+}
+
+#[test]
+fn a_split_into_no_room_is_refused_and_starts_nothing() {
+    let mut world = World::new();
+    world.workspace(1, shell());
+    let area = Size { cols: 2, rows: 1 };
+    world.ask(Command::SetArea { tab: tab(1), area });
+    let before = world.saved();
+    assert_eq!(deeds(&world.ask(split(1, 2, shell()))), ["err NO_ROOM"]);
+    assert_eq!(world.saved(), before);
+}
+
+#[test]
+fn s1_what_is_not_there_is_refused_and_changes_nothing() {
+    let mut world = World::new();
+    world.workspace(1, shell());
+    let before = world.saved();
+    let refused = [
+        (Command::ClosePane(pane(9)), "err NO_SUCH_PANE"),
+        (Command::CloseTab(tab(9)), "err NO_SUCH_TAB"),
+        (Command::CloseWorkspace(ws(9)), "err NO_SUCH_WORKSPACE"),
+        (Command::Restart(pane(1)), "err PANE_LIVE"),
+        (crate::support::resume(1), "err PANE_LIVE"),
+        (Command::Terminate(pane(9)), "err NO_SUCH_PANE"),
+        (split(1, 1, shell()), "err INTERNAL"),
+        (new_workspace(1, shell()), "err INTERNAL"),
+        (Command::Shutdown { force: false }, "err PANES_ALIVE"),
+    ];
+    for (command, expected) in refused {
+        assert_eq!(words(&world.ask(command)), [expected]);
+        assert_eq!(world.saved(), before);
+    }
+    world.settled();
+}
+
+#[test]
+fn the_last_pane_takes_tab_and_workspace_along() {
+    let mut world = World::new();
+    world.workspace(1, shell());
+    assert!(!world.saved().emptied_by_user);
+    let effects = world.ask(Command::ClosePane(pane(1)));
+    let expected = [
+        "kill",
+        "forget",
+        "~pane.closed",
+        "~tab.closed",
+        "~workspace.closed",
+        "ok",
+    ];
+    assert_eq!(words(&effects), expected);
+    // P9: this emptiness may be saved over what was there.
+    assert!(world.saved().is_empty() && world.saved().emptied_by_user);
+    world.workspace(2, shell());
+    assert!(!world.saved().emptied_by_user);
+}
+
+#[test]
+fn a_pane_whose_place_went_away_is_stopped() {
+    let mut world = World::new();
+    world.workspace(1, shell());
+    let spawn = world.ask(split(1, 2, shell()));
+    world.ask(Command::ClosePane(pane(1)));
+    let effects = world.started(spawn_of(&spawn));
+    assert_eq!(words(&effects), ["kill", "err NO_SUCH_PANE"]);
+    world.settled();
+}
+
+#[test]
+fn c082_names_are_one_plain_line_and_a_title_can_be_given_back() {
+    let mut world = World::new();
+    let instance = world.workspace(1, shell());
+    let rename = |title: &str| Command::RenamePane {
+        pane: pane(1),
+        title: title.into(),
+    };
+    world.ask(rename("build\u{1b}[31m\n\u{202e}x"));
+    assert_eq!(&*world.pane(pane(1)).record.title, "build [31m x");
+    let fact = |text: &str| Input::Fact {
+        instance,
+        fact: signaltty_core::session::PaneFact::Title(text.into()),
+    };
+    assert_eq!(world.input(fact("vim")), []);
+    world.ask(rename(""));
+    assert_eq!(&*world.pane(pane(1)).record.title, "sleep");
+    assert_eq!(words(&world.input(fact("vim"))), ["~pane.updated"]);
+    assert_eq!(&*world.pane(pane(1)).record.title, "vim");
+}
