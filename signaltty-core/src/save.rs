@@ -94,7 +94,8 @@ impl SavePolicy {
         self.output_at.get_or_insert(now);
     }
 
-    /// Save at once and synced.
+    /// Save at once and synced, whatever happened before: the pause after a
+    /// failure must not hold up a shutdown.
     pub fn require_barrier(&mut self) {
         self.barrier = true;
     }
@@ -120,11 +121,7 @@ impl SavePolicy {
             None => at,
         };
         if self.barrier {
-            return Some(if self.failures == 0 {
-                Duration::ZERO
-            } else {
-                self.retry_at()
-            });
+            return Some(Duration::ZERO);
         }
         if self.failures > 0 {
             return Some(self.retry_at());

@@ -201,6 +201,11 @@ pub enum CommandError {
     /// The server is stopping.
     #[error("the server is stopping")]
     Stopping,
+    /// The server stopped, and the last save failed.
+    #[error(
+        "the server stopped, but its last save failed; what changed since the last good one is lost"
+    )]
+    NotSaved,
 }
 
 impl CommandError {
@@ -220,6 +225,7 @@ impl CommandError {
             Self::PanesAlive(_) => "PANES_ALIVE",
             Self::Gone(_) => "GONE",
             Self::Stopping => "STOPPING",
+            Self::NotSaved => "NOT_SAVED",
         }
     }
 

@@ -105,7 +105,8 @@ impl Session {
         {
             self.phase = Phase::Stopped;
             if let Some(request) = request {
-                reply(out, request, Ok(Reply::Done));
+                let done = result.map(|()| Reply::Done);
+                reply(out, request, done.map_err(|_| CommandError::NotSaved));
             }
             out.push(Effect::Stop);
         }

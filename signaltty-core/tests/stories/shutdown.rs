@@ -31,3 +31,50 @@ fn s0_4_the_last_save_is_synced_and_then_the_server_stops() {
     );
     world.settled();
 }
+
+#[test]
+fn s0_28_a_failed_last_save_still_stops_and_says_so() {
+    let mut world = World::new();
+    world.workspace(1, shell());
+    let effects = world.ask(Command::Shutdown { force: true });
+    let effects = world.input(Input::Saved {
+        token: save_of(&effects),
+        result: Err(SaveFailure::NoSpace),
+    });
+    assert_eq!(words(&effects), ["err NOT_SAVED", "stop"]);
+    assert_eq!(words(&world.pass(600_000)), [""; 0]);
+    world.settled();
+}
+
+#[test]
+fn s0_28_failures_before_do_not_delay_the_last_save() {
+    let mut world = World::new();
+    world.workspace(1, shell());
+    for _ in 0..6 {
+        let effects = world.pass(60_000);
+        world.input(Input::Saved {
+            token: save_of(&effects),
+            result: Err(SaveFailure::Io),
+        });
+    }
+    let effects = world.input(HOST);
+    assert_eq!(deeds(&effects), ["save synced"]);
+}
+
+#[test]
+fn a_save_under_way_is_not_the_last_one() {
+    for result in [Ok(()), Err(SaveFailure::Io)] {
+        let mut world = World::new();
+        world.workspace(1, shell());
+        let first = save_of(&world.pass(1_500));
+        world.ask(Command::Shutdown { force: true });
+        let effects = world.input(Input::Saved {
+            token: first,
+            result,
+        });
+        assert_eq!(words(&effects), ["save synced"]);
+        let last = save_of(&effects);
+        assert_eq!(world.save_ok(first), []);
+        assert_eq!(words(&world.save_ok(last)), ["ok", "stop"]);
+    }
+}
