@@ -93,11 +93,10 @@ impl Session {
             if !placed.contains(id) {
                 return Err(Violation::Placement(*id));
             }
-            let noted = entry
-                .state
-                .instance()
-                .map(|i| self.instances.get(&i) == Some(id));
-            if noted == Some(false) {
+            let instance = entry.state.instance();
+            let noted = instance.is_none_or(|i| self.instances.get(&i) == Some(id));
+            let starts = instance.is_some_and(|i| self.starting.contains_key(&i));
+            if !noted || starts != entry.is_spawning() {
                 return Err(Violation::Instance(*id));
             }
             let resuming = matches!(entry.state, crate::restore::PaneState::Resuming(_));
@@ -111,6 +110,11 @@ impl Session {
                     return Err(Violation::Duplicate(*other, *id));
                 }
                 open.push((*id, conversation.clone()));
+            }
+        }
+        for (instance, (_, pane)) in &self.restarting {
+            if !self.starting.contains_key(instance) {
+                return Err(Violation::Instance(*pane));
             }
         }
         for (instance, pane) in &self.instances {

@@ -29,7 +29,8 @@ pub enum Effect {
         /// The request that wants it, whose client's environment is used.
         request: Option<RequestId>,
     },
-    /// Give a process another terminal size.
+    /// Give a process another terminal size. Comes only after the start of the
+    /// process was reported.
     Resize {
         /// Which.
         instance: InstanceId,
@@ -37,7 +38,8 @@ pub enum Effect {
         size: Size,
     },
     /// Stop a process and everything in its session, by the stop ladder; then
-    /// give [`Input::Exited`](super::Input::Exited).
+    /// give [`Input::Exited`](super::Input::Exited). Comes only after the start
+    /// of the process was reported; may come again while it is being stopped.
     Kill {
         /// Which.
         instance: InstanceId,

@@ -18,7 +18,7 @@ mod shutdown;
 mod structure;
 mod view;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -31,10 +31,10 @@ pub use view::{PaneView, TabView, WorkspaceView};
 
 use crate::agent::{AgentKind, AgentPolicy, AgentSessionId, Fingerprint, Witness};
 use crate::id::{InstanceId, PaneId, RequestId, ServerEpoch, TabId, WorkspaceId};
-use crate::layout::Limits;
+use crate::layout::{Limits, Size};
 use crate::notification::Notification;
 use crate::pane::SavedPane;
-use crate::restore::PaneState;
+use crate::restore::{PaneState, ResumeStage};
 use crate::save::{SaveConfig, SavePolicy, SaveToken};
 use crate::saved::SavedSession;
 use crate::time::Now;
@@ -88,8 +88,9 @@ pub struct Session {
     pending: BTreeMap<InstanceId, structure::Creation>,
     /// Saved commands being run again.
     restarting: BTreeMap<InstanceId, (RequestId, PaneId)>,
-    /// Processes of closed panes, waited for so that a shutdown is complete.
-    leaving: BTreeSet<InstanceId>,
+    /// Processes being started, each with the size that its terminal has. One
+    /// that nobody waits for any more is stopped as soon as it runs.
+    starting: BTreeMap<InstanceId, Size>,
     save: SavePolicy,
     phase: Phase,
     emptied_by_user: bool,
@@ -153,7 +154,7 @@ impl Session {
             instances: BTreeMap::new(),
             pending: BTreeMap::new(),
             restarting: BTreeMap::new(),
-            leaving: BTreeSet::new(),
+            starting: BTreeMap::new(),
             save: SavePolicy::new(config.save),
             phase: Phase::Running,
             emptied_by_user: false,
@@ -287,6 +288,32 @@ impl Session {
         instance
     }
 
+    fn start(
+        &mut self,
+        instance: InstanceId,
+        pane: PaneId,
+        command: SpawnCommand,
+        size: Size,
+        request: RequestId,
+        out: &mut Vec<Effect>,
+    ) {
+        self.starting.insert(instance, size);
+        out.push(Effect::Spawn {
+            pane,
+            instance,
+            command,
+            size,
+            request: Some(request),
+        });
+    }
+
+    /// Stops a process: now if it runs, else once its start is reported.
+    fn stop(&self, instance: InstanceId, out: &mut Vec<Effect>) {
+        if !self.starting.contains_key(&instance) {
+            out.push(Effect::Kill { instance });
+        }
+    }
+
     fn start_save(&mut self, now: Now, out: &mut Vec<Effect>) {
         if self.phase == Phase::Stopped {
             return;
@@ -304,11 +331,17 @@ impl PaneEntry {
     fn deadline(&self) -> Option<Duration> {
         match &self.state {
             PaneState::Resuming(stage) => match **stage {
-                crate::restore::ResumeStage::Verifying { deadline, .. } => Some(deadline),
+                ResumeStage::Verifying { deadline, .. } => Some(deadline),
                 _ => None,
             },
             _ => None,
         }
+    }
+
+    /// Its process is being started for a resume.
+    fn is_spawning(&self) -> bool {
+        matches!(&self.state, PaneState::Resuming(stage)
+            if matches!(**stage, ResumeStage::Spawning { .. }))
     }
 
     fn edit(&mut self) -> &mut SavedPane {

@@ -18,9 +18,11 @@ impl Session {
         result: Result<(), Refusal>,
         out: &mut Vec<Effect>,
     ) {
+        let Some(size) = self.starting.remove(&instance) else {
+            return;
+        };
         if let Some(creation) = self.pending.remove(&instance) {
             match result {
-                // What was asked for before the end is stopped with the rest.
                 Ok(()) => self.place(now, instance, creation, out),
                 Err(refusal) => {
                     reply(
@@ -30,18 +32,21 @@ impl Session {
                     );
                 }
             }
-            return;
+        } else if self.restarting.contains_key(&instance) {
+            self.restarted(now, instance, result, out);
+        } else if let Some(pane) = self.instances.get(&instance).copied() {
+            self.resume_spawned(now, pane, instance, result, out);
+        } else if result.is_ok() {
+            // Nobody waits for it any more.
+            out.push(Effect::Kill { instance });
         }
-        if self.restarting.contains_key(&instance) {
-            return self.restarted(now, instance, result, out);
+        // The layout may have changed while it was being started.
+        let pane = self.instances.get(&instance);
+        let wanted = pane.and_then(|pane| self.panes.get(pane));
+        if let Some(entry) = wanted.filter(|entry| entry.record.size != size) {
+            let size = entry.record.size;
+            out.push(Effect::Resize { instance, size });
         }
-        let Some(pane) = self.instances.get(&instance).copied() else {
-            if result.is_err() {
-                self.leaving.remove(&instance);
-            }
-            return;
-        };
-        self.resume_spawned(now, pane, instance, result, out);
     }
 
     pub(super) fn exited(
@@ -52,7 +57,6 @@ impl Session {
         last_line: Option<&str>,
         out: &mut Vec<Effect>,
     ) {
-        self.leaving.remove(&instance);
         let Some(pane) = self.instances.remove(&instance) else {
             return;
         };
@@ -131,13 +135,7 @@ impl Session {
         let size = record.size;
         let instance = self.new_instance();
         self.restarting.insert(instance, (request, pane));
-        out.push(Effect::Spawn {
-            pane,
-            instance,
-            command,
-            size,
-            request: Some(request),
-        });
+        self.start(instance, pane, command, size, request, out);
         Ok(())
     }
 
@@ -156,7 +154,6 @@ impl Session {
             return;
         }
         let Some(entry) = self.panes.get_mut(&pane) else {
-            self.leaving.insert(instance);
             out.push(Effect::Kill { instance });
             reply(
                 out,

@@ -161,13 +161,7 @@ impl Session {
             config_env: conversation.config_env.clone(),
             program: Program::Official { kind, conversation },
         };
-        out.push(Effect::Spawn {
-            pane,
-            instance,
-            command,
-            size,
-            request: Some(request),
-        });
+        self.start(instance, pane, command, size, request, out);
     }
 
     pub(super) fn resume_spawned(
@@ -627,8 +621,7 @@ impl Session {
             ));
             if let Some(instance) = instance {
                 self.instances.remove(&instance);
-                self.leaving.insert(instance);
-                out.push(Effect::Kill { instance });
+                self.stop(instance, out);
             }
             self.save.changed(now.mono);
             reply(out, request, Err(CommandError::Stopping));

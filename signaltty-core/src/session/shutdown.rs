@@ -19,11 +19,7 @@ impl Session {
         force: bool,
         out: &mut Vec<Effect>,
     ) -> Result<(), CommandError> {
-        let alive = self
-            .panes
-            .values()
-            .filter(|entry| entry.state.instance().is_some())
-            .count();
+        let alive = self.live_panes() + self.pending.len() + self.restarting.len();
         if alive > 0 && !force {
             return Err(CommandError::PanesAlive(alive));
         }
@@ -48,12 +44,11 @@ impl Session {
         };
         self.reclaim_exits(now);
         self.abandon_resumes(now, out);
-        for (instance, creation) in std::mem::take(&mut self.pending) {
-            self.leaving.insert(instance);
+        // What is being started is stopped once it runs.
+        for creation in std::mem::take(&mut self.pending).into_values() {
             reply(out, creation.request, Err(CommandError::Stopping));
         }
-        for (instance, (request, _)) in std::mem::take(&mut self.restarting) {
-            self.leaving.insert(instance);
+        for (request, _) in std::mem::take(&mut self.restarting).into_values() {
             reply(out, request, Err(CommandError::Stopping));
         }
         publish(out, Event::ServerStopping {});

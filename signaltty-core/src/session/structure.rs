@@ -152,13 +152,7 @@ impl Session {
                 place,
             },
         );
-        out.push(Effect::Spawn {
-            pane,
-            instance,
-            command,
-            size,
-            request: Some(request),
-        });
+        self.start(instance, pane, command, size, request, out);
         Ok(())
     }
 
@@ -227,7 +221,6 @@ impl Session {
         let (workspace, tab) = match self.settle(now, pane, place, &spec, out) {
             Ok(settled) => settled,
             Err(error) => {
-                self.leaving.insert(instance);
                 out.push(Effect::Kill { instance });
                 reply(out, request, Err(error));
                 return;
@@ -457,8 +450,7 @@ impl Session {
         }
         if let Some(instance) = entry.state.instance() {
             self.instances.remove(&instance);
-            self.leaving.insert(instance);
-            out.push(Effect::Kill { instance });
+            self.stop(instance, out);
         }
         out.push(Effect::ForgetTail { pane });
         publish(out, Event::PaneClosed { pane });
@@ -552,7 +544,10 @@ impl Session {
             };
             if entry.record.size != size {
                 entry.edit().size = size;
-                if let Some(instance) = entry.state.instance() {
+                let instance = entry.state.instance();
+                // One that is being started gets it once it runs.
+                let running = instance.filter(|i| !self.starting.contains_key(i));
+                if let Some(instance) = running {
                     out.push(Effect::Resize { instance, size });
                 }
             }

@@ -101,6 +101,34 @@ fn s1_26_a_pane_with_a_process_is_not_resumed_again() {
 }
 
 #[test]
+fn closing_while_resuming_answers_and_leaves_no_process() {
+    // Nothing runs yet.
+    let mut world = tombstone();
+    world.ask(resume(1));
+    let effects = deeds(&world.ask(Command::ClosePane(pane(1))));
+    assert_eq!(effects, ["err GONE", "forget", "ok"]);
+    assert_eq!(world.preflight(1, Ok(extends("A", 1))), []);
+    world.settled();
+
+    // It is being started: stopped as soon as it runs.
+    let mut world = tombstone();
+    let instance = world.spawning(1);
+    let effects = deeds(&world.ask(Command::ClosePane(pane(1))));
+    assert_eq!(effects, ["err GONE", "forget", "ok"]);
+    assert_eq!(words(&world.started(instance)), ["kill"]);
+    assert_eq!(world.started(instance), []);
+    world.settled();
+
+    // It runs.
+    let mut world = tombstone();
+    let instance = world.verifying(1);
+    let effects = deeds(&world.ask(Command::ClosePane(pane(1))));
+    assert_eq!(effects, ["err GONE", "kill", "forget", "ok"]);
+    assert_eq!(world.exit(instance, 0), []);
+    world.settled();
+}
+
+#[test]
 fn a_stale_preflight_starts_nothing() {
     let mut world = tombstone();
     world.ask(resume(1));

@@ -78,3 +78,21 @@ fn a_save_under_way_is_not_the_last_one() {
         assert_eq!(words(&world.save_ok(last)), ["ok", "stop"]);
     }
 }
+
+#[test]
+fn s6_what_is_being_started_is_answered_and_stopped() {
+    let mut world = World::new();
+    let old = world.workspace(1, shell());
+    world.exit(old, 1);
+    let restarting = spawn_of(&world.ask(Command::Restart(pane(1))));
+    let creating = spawn_of(&world.ask(new_workspace(2, shell())));
+    // They count: something runs, or is about to.
+    let refused = words(&world.ask(Command::Shutdown { force: false }));
+    assert_eq!(refused, ["err PANES_ALIVE"]);
+    let effects = deeds(&world.input(HOST));
+    assert_eq!(effects, ["err STOPPING", "err STOPPING", "save synced"]);
+    world.settled();
+    assert_eq!(words(&world.started(restarting)), ["kill"]);
+    assert_eq!(words(&world.started(creating)), ["kill"]);
+    assert_eq!(world.saved().panes.len(), 1);
+}

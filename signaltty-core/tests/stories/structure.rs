@@ -167,3 +167,24 @@ fn c082_names_are_one_plain_line_and_a_title_can_be_given_back() {
     assert_eq!(words(&world.input(fact("vim"))), ["~pane.updated"]);
     assert_eq!(&*world.pane(pane(1)).record.title, "vim");
 }
+
+#[test]
+fn d10_a_process_gets_the_size_that_its_pane_has_once_it_runs() {
+    let mut world = World::new();
+    world.workspace(1, shell());
+    let spawn = world.ask(split(1, 2, shell()));
+    let area = Size {
+        cols: 100,
+        rows: 30,
+    };
+    world.ask(Command::SetArea { tab: tab(1), area });
+    let effects = world.started(spawn_of(&spawn));
+    let sizes = ["resize 50x30", "resize 49x30", "ok created"];
+    let mut got = deeds(&effects);
+    got.sort();
+    let mut sizes = sizes.map(str::to_owned);
+    sizes.sort();
+    assert_eq!(got, sizes);
+    let resized = |effect: &Effect| matches!(effect, Effect::Resize { .. });
+    assert_eq!(effects.iter().filter(|e| resized(e)).count(), 2);
+}
