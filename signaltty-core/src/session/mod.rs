@@ -33,7 +33,7 @@ use crate::agent::{AgentKind, AgentPolicy, AgentSessionId, Fingerprint, Witness}
 use crate::id::{InstanceId, PaneId, RequestId, ServerEpoch, TabId, WorkspaceId};
 use crate::layout::{Limits, Size};
 use crate::notification::Notification;
-use crate::pane::SavedPane;
+use crate::pane::{Lifecycle, SavedPane};
 use crate::restore::{PaneState, ResumeStage};
 use crate::save::{SaveConfig, SavePolicy, SaveToken};
 use crate::saved::SavedSession;
@@ -115,8 +115,8 @@ struct PaneEntry {
 struct Run {
     /// A person asked for its end.
     ended_by_user: bool,
-    /// When it ended, and whether a person did it.
-    ended: Option<(Duration, bool)>,
+    /// Its end, in case that a shutdown follows closely.
+    ended: Option<Ended>,
     /// Where it was started, and its agent's identity variables.
     home: Option<(std::path::PathBuf, crate::env::ConfigEnv)>,
     /// A conversation that it shows and that has no anchor yet.
@@ -127,6 +127,16 @@ struct Run {
     verdict: Option<PaneVerdict>,
     /// Evidence of a resume that a person left open unconfirmed.
     proof: Option<(Option<Fingerprint>, Vec<Witness>)>,
+}
+
+/// How a process ended that a shutdown may have ended.
+#[derive(Debug, Clone, Copy)]
+struct Ended {
+    at: Duration,
+    /// A person did it, through us.
+    by_user: bool,
+    /// What it was doing.
+    doing: Lifecycle,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

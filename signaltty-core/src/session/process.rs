@@ -1,8 +1,8 @@
 //! Processes of panes: started, ended, and what their output tells.
 
 use super::{
-    CommandError, Effect, Event, PaneEntry, PaneFact, Program, Reply, Run, Session, SpawnCommand,
-    TITLE_CHARS, plain_line, publish, reply,
+    CommandError, Effect, Ended, Event, PaneEntry, PaneFact, Program, Reply, Run, Session,
+    SpawnCommand, TITLE_CHARS, plain_line, publish, reply,
 };
 use crate::env::ConfigEnv;
 use crate::id::{InstanceId, PaneId, RequestId};
@@ -69,9 +69,15 @@ impl Session {
             return;
         }
         let explicit = entry.run.ended_by_user;
-        entry.run.ended = Some((now.mono, explicit));
-        entry.run.verdict = None;
-        entry.run.proof = None;
+        let ended = Ended {
+            at: now.mono,
+            by_user: explicit,
+            doing: entry.record.lifecycle,
+        };
+        entry.run = Run {
+            ended: Some(ended),
+            ..Run::default()
+        };
         let by_itself = matches!(status.code, Some(0 | 130));
         let cause = match (explicit, stopping, by_itself) {
             (true, _, _) => EndCause::User,
@@ -83,8 +89,11 @@ impl Session {
         self.save.changed(now.mono);
         publish(out, Event::PaneExited { pane, status });
         self.publish_state(pane, out);
-        self.set_lifecycle(now, pane, Lifecycle::Exited, out);
-        self.raise_attention(now, pane, Attention::Unread, out);
+        // A shutdown freezes what panes were doing, and calls for nobody.
+        if cause != EndCause::Shutdown {
+            self.set_lifecycle(now, pane, Lifecycle::Exited, out);
+            self.raise_attention(now, pane, Attention::Unread, out);
+        }
     }
 
     /// A person ends what runs in a pane.
@@ -251,26 +260,32 @@ impl PaneEntry {
     /// The process is gone: record how, and become the tombstone that follows
     /// from it.
     pub(super) fn end(&mut self, now: Now, cause: EndCause, status: Option<ExitStatus>) {
-        let working = matches!(
-            self.record.lifecycle,
-            Lifecycle::Working | Lifecycle::Blocked
-        );
+        let doing = self.record.lifecycle;
         let record = self.edit();
         record.end = Some(PaneEnd {
             cause,
             status,
             at: now.wall,
         });
-        if let Some(agent) = &mut record.agent
-            && working
-            && cause != EndCause::User
+        if cause != EndCause::User {
+            self.interrupt(doing);
+        }
+        self.settle();
+    }
+
+    /// Its process was taken away while it was `doing` that.
+    pub(super) fn interrupt(&mut self, doing: Lifecycle) {
+        if matches!(doing, Lifecycle::Working | Lifecycle::Blocked)
+            && let Some(agent) = &mut self.edit().agent
         {
             agent.interrupted = true;
         }
-        self.state = PaneState::Tombstone(classify(
-            self.record.end.as_ref(),
-            self.record.agent.as_ref(),
-        ));
+    }
+
+    /// Becomes the tombstone that follows from what is saved.
+    pub(super) fn settle(&mut self) {
+        let (end, agent) = (self.record.end.as_ref(), self.record.agent.as_ref());
+        self.state = PaneState::Tombstone(classify(end, agent));
     }
 }
 

@@ -19,7 +19,7 @@ use crate::agent::{
 };
 use crate::id::{InstanceId, PaneId, RequestId};
 use crate::pane::{Attention, ExitStatus};
-use crate::restore::{FailureCode, PaneState, Refusal, ResumeFailure, ResumeStage, classify};
+use crate::restore::{FailureCode, PaneState, Refusal, ResumeFailure, ResumeStage};
 use crate::time::Now;
 
 /// Longest refusal message that is saved, in characters.
@@ -417,26 +417,18 @@ impl Session {
             return;
         };
         let request = stage.request();
-        let stopped_by_shutdown = self.phase != super::Phase::Running;
         entry.run = Run {
             ended: entry.run.ended,
             ..Run::default()
         };
-        entry.state = PaneState::Tombstone(classify(
-            entry.record.end.as_ref(),
-            entry.record.agent.as_ref(),
-        ));
+        entry.settle();
         self.fail_resume(now, pane, refusal, out);
         self.publish_state(pane, out);
         let refusal = self.last_refusal(pane);
-        let error = if stopped_by_shutdown {
-            CommandError::Stopping
-        } else {
-            CommandError::ResumeRefused {
-                pane,
-                refusal,
-                evidence,
-            }
+        let error = CommandError::ResumeRefused {
+            pane,
+            refusal,
+            evidence,
         };
         reply(out, request, Err(error));
     }
@@ -599,7 +591,7 @@ impl Session {
     }
 
     /// Everything that was being resumed goes back to its tombstone (S6).
-    pub(super) fn abandon_resumes(&mut self, now: Now, out: &mut Vec<Effect>) {
+    pub(super) fn abandon_resumes(&mut self, out: &mut Vec<Effect>) {
         let resuming = |entry: &super::PaneEntry| matches!(entry.state, PaneState::Resuming(_));
         let panes: Vec<_> = self
             .panes
@@ -615,15 +607,16 @@ impl Session {
                 continue;
             };
             let (request, instance) = (stage.request(), stage.instance());
-            entry.state = PaneState::Tombstone(classify(
-                entry.record.end.as_ref(),
-                entry.record.agent.as_ref(),
-            ));
+            entry.run = Run {
+                ended: entry.run.ended,
+                ..Run::default()
+            };
+            entry.settle();
             if let Some(instance) = instance {
                 self.instances.remove(&instance);
                 self.stop(instance, out);
             }
-            self.save.changed(now.mono);
+            self.publish_state(pane, out);
             reply(out, request, Err(CommandError::Stopping));
         }
     }

@@ -3,7 +3,7 @@
 use super::{CommandError, Effect, Event, Phase, Reply, Session, publish, reply};
 use crate::id::RequestId;
 use crate::pane::{EndCause, PaneEnd};
-use crate::restore::{PaneState, classify};
+use crate::restore::PaneState;
 use crate::save::{SaveFailure, SaveToken};
 use crate::time::Now;
 
@@ -42,8 +42,8 @@ impl Session {
             request,
             token: None,
         };
+        self.abandon_resumes(out);
         self.reclaim_exits(now);
-        self.abandon_resumes(now, out);
         // What is being started is stopped once it runs.
         for creation in std::mem::take(&mut self.pending).into_values() {
             reply(out, creation.request, Err(CommandError::Stopping));
@@ -61,23 +61,24 @@ impl Session {
     fn reclaim_exits(&mut self, now: Now) {
         let window = self.config.shutdown_window;
         for entry in self.panes.values_mut() {
-            let recent = entry
-                .run
-                .ended
-                .is_some_and(|(at, explicit)| !explicit && now.mono.saturating_sub(at) <= window);
             let PaneState::Tombstone(_) = entry.state else {
                 continue;
             };
-            if let (true, Some(end)) = (recent, entry.record.end) {
-                entry.edit().end = Some(PaneEnd {
-                    cause: EndCause::Shutdown,
-                    ..end
-                });
-                entry.state = PaneState::Tombstone(classify(
-                    entry.record.end.as_ref(),
-                    entry.record.agent.as_ref(),
-                ));
-            }
+            let recent = entry
+                .run
+                .ended
+                .filter(|ended| !ended.by_user && now.mono.saturating_sub(ended.at) <= window);
+            let (Some(ended), Some(end)) = (recent, entry.record.end) else {
+                continue;
+            };
+            let record = entry.edit();
+            record.lifecycle = ended.doing;
+            record.end = Some(PaneEnd {
+                cause: EndCause::Shutdown,
+                ..end
+            });
+            entry.interrupt(ended.doing);
+            entry.settle();
         }
     }
 

@@ -122,3 +122,17 @@ fn c037_a_silent_while_keeps_the_id() {
     assert_eq!(world.conversation(1), "A");
     assert_eq!(world.state(pane(1)), "resumable");
 }
+
+#[test]
+fn a_fresh_conversation_after_a_restart_replaces_only_once_used() {
+    let mut world = World::new();
+    let instance = world.talking(1, "claude", "A");
+    world.exit(instance, 0);
+    let instance = spawn_of(&world.ask(Command::Restart(pane(1))));
+    world.started(instance);
+    world.shows(instance, "Z");
+    not_used(&mut world, instance, "Z");
+    world.exit(instance, 1);
+    assert_eq!(world.conversation(1), "A");
+    assert_eq!(world.pane(pane(1)).candidate, None);
+}

@@ -111,6 +111,35 @@ fn c001_c002_children_that_die_around_a_shutdown_keep_every_pane() {
 }
 
 #[test]
+fn c038_agents_killed_by_the_logout_are_resumable_and_interrupted() {
+    for status in [code(0), code(1), code(143), signal(15)] {
+        let world = ended(status, false, true, Some(5));
+        let record = world.pane(pane(1)).record;
+        assert_eq!(world.state(pane(1)), "resumable", "{status}");
+        assert!(record.agent.as_ref().unwrap().interrupted, "{status}");
+        assert_eq!(record.lifecycle, Lifecycle::Working, "{status}");
+    }
+    let control = ended(code(0), false, true, Some(600));
+    let record = control.pane(pane(1)).record;
+    assert_eq!(control.state(pane(1)), "exited");
+    assert!(!record.agent.as_ref().unwrap().interrupted);
+    assert_eq!(record.lifecycle, Lifecycle::Exited);
+}
+
+#[test]
+fn d28_the_shutdown_freezes_what_panes_were_doing() {
+    let mut world = World::new();
+    let instance = world.talking(1, "claude", "A");
+    world.does(instance, Lifecycle::Blocked);
+    world.input(Input::Shutdown(ShutdownCause::Host));
+    let effects = world.exit(instance, 0);
+    assert_eq!(words(&effects), ["~pane.exited", "~pane.state resumable"]);
+    let record = world.pane(pane(1)).record;
+    assert_eq!(record.lifecycle, Lifecycle::Blocked);
+    assert!(record.agent.as_ref().unwrap().interrupted);
+}
+
+#[test]
 fn an_exit_is_told_and_wants_attention() {
     let mut world = World::new();
     let instance = world.workspace(1, shell());

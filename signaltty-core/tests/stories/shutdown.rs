@@ -96,3 +96,48 @@ fn s6_what_is_being_started_is_answered_and_stopped() {
     assert_eq!(words(&world.started(creating)), ["kill"]);
     assert_eq!(world.saved().panes.len(), 1);
 }
+
+#[test]
+fn s6_a_resume_goes_back_to_its_tombstone() {
+    let mut checking = tombstone();
+    let before = checking.saved();
+    checking.ask(resume(1));
+    let effects = words(&checking.input(HOST));
+    let expected = [
+        "~pane.state resumable",
+        "err STOPPING",
+        "~server.stopping",
+        "save synced",
+    ];
+    assert_eq!(effects, expected);
+    assert_eq!(checking.preflight(1, Ok(extends("A", 1))), []);
+
+    let mut spawning = tombstone();
+    let instance = spawning.spawning(1);
+    let effects = deeds(&spawning.input(HOST));
+    assert_eq!(effects, ["err STOPPING", "save synced"]);
+    assert_eq!(words(&spawning.started(instance)), ["kill"]);
+
+    let mut verifying = tombstone();
+    let instance = verifying.verifying(1);
+    let effects = deeds(&verifying.input(HOST));
+    assert_eq!(effects, ["kill", "err STOPPING", "save synced"]);
+    assert_eq!(verifying.exit(instance, 0), []);
+    for world in [checking, spawning, verifying] {
+        world.settled();
+        assert_eq!(world.state(pane(1)), "resumable");
+        assert_eq!(world.saved(), before);
+    }
+}
+
+#[test]
+fn c038_a_resume_under_way_does_not_hide_an_exit_of_the_logout() {
+    let mut world = World::new();
+    let instance = world.talking(1, "claude", "A");
+    world.exit(instance, 0);
+    world.pass(1_000);
+    world.ask(resume(1));
+    world.pass(1_000);
+    world.input(HOST);
+    assert_eq!(world.state(pane(1)), "resumable");
+}
