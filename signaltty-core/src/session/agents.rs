@@ -6,7 +6,7 @@
 //! somebody has said something: an id without a message cannot be resumed, so
 //! it never replaces one that can (C028, C029, C035).
 
-use super::{Effect, Event, PaneVerdict, Run, Session, VerdictWord, publish, resume};
+use super::{Effect, Event, Heard, PaneVerdict, Run, Session, VerdictWord, publish, resume};
 use crate::agent::{
     AgentReport, AgentSessionId, Anchor, Conversation, Moment, RecordRead, Verdict, Witness, judge,
 };
@@ -35,34 +35,52 @@ impl Session {
             accepted_prompt,
         } = report;
         let witness = witness.filter(|witness| witness.instance == instance);
-        let turn_ended = matches!(lifecycle, Some(Lifecycle::Done | Lifecycle::Idle));
-        if let Some(lifecycle) = lifecycle {
-            self.set_lifecycle(now, pane, lifecycle, out);
-        }
         match attention {
+            // A process that may be the wrong one cannot take back what the
+            // right one asked for.
+            Some(Attention::None) if self.is_resuming(pane) => {}
             Some(Attention::None) => self.clear_request(now, pane, out),
             Some(attention) => self.raise_attention(now, pane, attention, out),
             None => {}
         }
+        if let Some(heard) = self.heard(pane) {
+            heard.lifecycle = lifecycle.or(heard.lifecycle);
+            heard.message = message.or_else(|| heard.message.take());
+            heard.accepted_prompt |= accepted_prompt;
+            if let Some(witness) = witness {
+                self.witnessed(now, pane, witness, out);
+            }
+            return;
+        }
+        let turn_ended = matches!(lifecycle, Some(Lifecycle::Done | Lifecycle::Idle));
+        if let Some(lifecycle) = lifecycle {
+            self.set_lifecycle(now, pane, lifecycle, out);
+        }
         self.note_words(now, pane, message, accepted_prompt, out);
-        let resuming = match self.panes.get(&pane).map(|entry| &entry.state) {
-            Some(PaneState::Resuming(_)) => true,
-            Some(PaneState::Live { .. }) => false,
-            _ => return,
-        };
         match witness {
-            Some(witness) if resuming => self.witnessed(now, pane, witness, out),
             Some(witness) => {
                 self.bind(pane, &witness);
                 self.later_witness(pane, witness, out);
                 self.take_anchor(pane, turn_ended, out);
             }
-            None if !resuming && turn_ended => self.take_anchor(pane, true, out),
+            None if turn_ended => self.take_anchor(pane, true, out),
             None => {}
         }
     }
 
-    fn note_words(
+    fn is_resuming(&self, pane: PaneId) -> bool {
+        let state = self.panes.get(&pane).map(|entry| &entry.state);
+        matches!(state, Some(PaneState::Resuming(_)))
+    }
+
+    /// Where to keep what the process of a pane says while its conversation is
+    /// not known.
+    pub(super) fn heard(&mut self, pane: PaneId) -> Option<&mut Heard> {
+        let entry = self.panes.get_mut(&pane)?;
+        matches!(entry.state, PaneState::Resuming(_)).then_some(&mut entry.run.heard)
+    }
+
+    pub(super) fn note_words(
         &mut self,
         now: Now,
         pane: PaneId,

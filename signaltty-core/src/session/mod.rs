@@ -19,6 +19,7 @@ mod structure;
 mod view;
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -118,15 +119,28 @@ struct Run {
     /// Its end, in case that a shutdown follows closely.
     ended: Option<Ended>,
     /// Where it was started, and its agent's identity variables.
-    home: Option<(std::path::PathBuf, crate::env::ConfigEnv)>,
+    home: Option<(PathBuf, crate::env::ConfigEnv)>,
     /// A conversation that it shows and that has no anchor yet.
     candidate: Option<AgentSessionId>,
     /// The anchor is being taken, and whether it must be taken again after.
     anchoring: Option<bool>,
+    /// What it said of itself before it was known what it is.
+    heard: Heard,
     /// What is known about its conversation.
     verdict: Option<PaneVerdict>,
     /// Evidence of a resume that a person left open unconfirmed.
     proof: Option<(Option<Fingerprint>, Vec<Witness>)>,
+}
+
+/// What a process says of itself while its conversation is not known. Counts
+/// for the pane once the process may stay, and is forgotten otherwise (R7).
+#[derive(Debug, Clone, Default)]
+struct Heard {
+    lifecycle: Option<Lifecycle>,
+    message: Option<Arc<str>>,
+    accepted_prompt: bool,
+    title: Option<Arc<str>>,
+    cwd: Option<PathBuf>,
 }
 
 /// How a process ended that a shutdown may have ended.

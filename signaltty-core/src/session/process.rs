@@ -1,5 +1,8 @@
 //! Processes of panes: started, ended, and what their output tells.
 
+use std::path::PathBuf;
+use std::sync::Arc;
+
 use super::{
     CommandError, Effect, Ended, Event, PaneEntry, PaneFact, Program, Reply, Run, Session,
     SpawnCommand, TITLE_CHARS, plain_line, publish, reply,
@@ -199,9 +202,18 @@ impl Session {
         }
         self.save.changed(now.mono);
         self.publish_state(pane, out);
-        let known = self.panes.get(&pane).map(|entry| entry.record.lifecycle);
-        if known == Some(Lifecycle::Exited) {
-            self.set_lifecycle(now, pane, Lifecycle::Unknown, out);
+        let entry = self.panes.get_mut(&pane);
+        let heard = entry.map(|entry| std::mem::take(&mut entry.run.heard));
+        let heard = heard.unwrap_or_default();
+        // What the last process was doing says nothing about this one (D-28).
+        let lifecycle = heard.lifecycle.unwrap_or(Lifecycle::Unknown);
+        self.set_lifecycle(now, pane, lifecycle, out);
+        self.note_words(now, pane, heard.message, heard.accepted_prompt, out);
+        if let Some(title) = heard.title {
+            self.set_title(now, pane, title, out);
+        }
+        if let Some(cwd) = heard.cwd {
+            self.set_cwd(now, pane, cwd, out);
         }
     }
 
@@ -220,26 +232,38 @@ impl Session {
             PaneFact::Bell => self.raise_attention(now, pane, Attention::Unread, out),
             PaneFact::Title(title) => {
                 let title = plain_line(&title, TITLE_CHARS);
-                let Some(entry) = self.panes.get_mut(&pane) else {
-                    return;
-                };
-                if entry.record.titled_by_user || title.is_empty() || entry.record.title == title {
-                    return;
-                }
-                entry.edit().title = title;
-                self.save.changed(now.mono);
-                publish(out, Event::PaneUpdated { pane });
-            }
-            PaneFact::Cwd(cwd) => {
-                let Some(entry) = self.panes.get_mut(&pane) else {
-                    return;
-                };
-                if entry.record.cwd != cwd && cwd.is_absolute() {
-                    entry.edit().cwd = cwd;
-                    self.save.changed(now.mono);
-                    publish(out, Event::PaneUpdated { pane });
+                match self.heard(pane) {
+                    Some(heard) => heard.title = Some(title),
+                    None => self.set_title(now, pane, title, out),
                 }
             }
+            PaneFact::Cwd(cwd) => match self.heard(pane) {
+                Some(heard) => heard.cwd = Some(cwd),
+                None => self.set_cwd(now, pane, cwd, out),
+            },
+        }
+    }
+
+    fn set_title(&mut self, now: Now, pane: PaneId, title: Arc<str>, out: &mut Vec<Effect>) {
+        let Some(entry) = self.panes.get_mut(&pane) else {
+            return;
+        };
+        if entry.record.titled_by_user || title.is_empty() || entry.record.title == title {
+            return;
+        }
+        entry.edit().title = title;
+        self.save.changed(now.mono);
+        publish(out, Event::PaneUpdated { pane });
+    }
+
+    fn set_cwd(&mut self, now: Now, pane: PaneId, cwd: PathBuf, out: &mut Vec<Effect>) {
+        let Some(entry) = self.panes.get_mut(&pane) else {
+            return;
+        };
+        if entry.record.cwd != cwd && cwd.is_absolute() {
+            entry.edit().cwd = cwd;
+            self.save.changed(now.mono);
+            publish(out, Event::PaneUpdated { pane });
         }
     }
 

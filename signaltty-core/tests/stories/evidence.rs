@@ -28,6 +28,16 @@ fn word(world: &World) -> Option<VerdictWord> {
 }
 
 #[test]
+fn c043_silence_is_unconfirmed_and_stays_open() {
+    let (world, _) = left_open(None);
+    assert_eq!(world.state(pane(1)), "live");
+    assert_eq!(world.failure(1), Some(FailureCode::Unconfirmed));
+    assert_eq!(world.conversation(1), "A");
+    assert_eq!(world.pane(pane(1)).record.lifecycle, Lifecycle::Unknown);
+    world.settled();
+}
+
+#[test]
 fn s1_15_evidence_is_in_time_until_the_deadline() {
     let mut world = tombstone();
     let instance = world.verifying(1);

@@ -166,6 +166,46 @@ fn s1_28_a_damaged_record_contradicts_at_once() {
 }
 
 #[test]
+fn r7_what_an_unproven_process_says_is_not_kept_when_it_is_stopped() {
+    let mut world = tombstone();
+    let before = world.saved();
+    let instance = world.verifying(1);
+    world.report(
+        instance,
+        AgentReport {
+            lifecycle: Some(Lifecycle::Idle),
+            message: Some("hello, I am new here".into()),
+            accepted_prompt: true,
+            ..AgentReport::default()
+        },
+    );
+    for fact in [PaneFact::Title("new".into()), PaneFact::Cwd("/else".into())] {
+        world.input(Input::Fact { instance, fact });
+    }
+    world.shows(instance, "Z");
+    world.read(instance, 0, "Z", Err(refusal(FailureCode::Gone)));
+    world.pass(10_000);
+    world.exit(instance, 0);
+    kept(&world, &before, FailureCode::Contradicted);
+}
+
+#[test]
+fn a_process_that_waits_for_a_person_says_so_while_it_is_resumed() {
+    let mut world = tombstone();
+    let instance = world.verifying(1);
+    let wants = |attention| AgentReport {
+        attention: Some(attention),
+        ..AgentReport::default()
+    };
+    world.report(instance, wants(Attention::InputRequired));
+    let attention = |world: &World| world.pane(pane(1)).record.attention;
+    assert_eq!(attention(&world), Attention::InputRequired);
+    // Only the conversation's own agent may say that it no longer does.
+    world.report(instance, wants(Attention::None));
+    assert_eq!(attention(&world), Attention::InputRequired);
+}
+
+#[test]
 fn c052_every_try_is_a_persons_and_the_id_stays() {
     let mut world = tombstone();
     for _ in 0..5 {

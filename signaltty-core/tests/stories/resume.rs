@@ -23,6 +23,59 @@ pub(crate) fn tombstone() -> World {
 }
 
 #[test]
+fn c046_a_conversation_is_reopened_and_proven() {
+    let mut world = tombstone();
+    let expected = [
+        "~pane.state resuming",
+        "~resume.stage checking",
+        "preflight A",
+    ];
+    assert_eq!(words(&world.ask(resume(1))), expected);
+
+    let effects = world.preflight(1, Ok(extends("A", 1)));
+    let expected = ["~resume.stage spawning", "spawn official claude A"];
+    assert_eq!(words(&effects), expected);
+    let instance = spawn_of(&effects);
+
+    let expected = ["~resume.stage verifying", "observe claude"];
+    assert_eq!(words(&world.started(instance)), expected);
+    assert_eq!(words(&world.shows(instance, "A")), ["read 0 A"]);
+
+    let effects = world.read(instance, 0, "A", Ok(extends("A", 2)));
+    let expected = [
+        "~pane.state live",
+        "~agent.lifecycle working unknown",
+        "~resume.verdict verified",
+        "ok resumed A verified",
+    ];
+    assert_eq!(words(&effects), expected);
+    world.settled();
+    let agent = world.pane(pane(1)).record.agent.clone().unwrap();
+    let anchor = agent.conversation.unwrap().anchor.unwrap();
+    assert_eq!(anchor.user_messages, 2);
+    assert_eq!(agent.last_failure, None);
+    assert!(agent.interrupted, "nobody has taken the turn up yet");
+}
+
+#[test]
+fn d28_a_fresh_process_never_pretends_to_be_working() {
+    let mut world = tombstone();
+    let instance = world.verifying(1);
+    world.shows(instance, "A");
+    world.read(instance, 0, "A", Ok(extends("A", 1)));
+    assert_eq!(world.pane(pane(1)).record.lifecycle, Lifecycle::Unknown);
+
+    // What it said of itself before the proof counts once it is proven.
+    let mut world = tombstone();
+    let instance = world.verifying(1);
+    world.does(instance, Lifecycle::Idle);
+    assert_eq!(world.pane(pane(1)).record.lifecycle, Lifecycle::Working);
+    world.shows(instance, "A");
+    world.read(instance, 0, "A", Ok(extends("A", 1)));
+    assert_eq!(world.pane(pane(1)).record.lifecycle, Lifecycle::Idle);
+}
+
+#[test]
 fn a_prompt_that_the_agent_takes_ends_the_interruption() {
     let mut world = tombstone();
     let instance = world.verifying(1);
