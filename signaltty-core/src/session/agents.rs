@@ -12,7 +12,7 @@ use crate::agent::{
 };
 use crate::id::{InstanceId, PaneId};
 use crate::pane::{Attention, Lifecycle};
-use crate::restore::{PaneState, Refusal};
+use crate::restore::{FailureCode, PaneState, Refusal};
 use crate::time::Now;
 
 impl Session {
@@ -215,26 +215,25 @@ impl Session {
 
     /// More evidence about a conversation that a person left open unconfirmed.
     fn later_witness(&mut self, pane: PaneId, witness: Witness, out: &mut Vec<Effect>) {
+        let Some((kind, saved)) = self.resumed_conversation(pane) else {
+            return;
+        };
         let Some(entry) = self.panes.get_mut(&pane) else {
             return;
         };
-        let Some(agent) = &entry.record.agent else {
+        let Some(proof) = &mut entry.run.proof else {
             return;
         };
-        let Some(saved) = &agent.conversation else {
+        let (before, witnesses) = (Some(&proof.before), &mut proof.witnesses);
+        let (new, read) = resume::add_witness(&kind, &saved, before, witnesses, witness);
+        if new {
+            proof.moment = Moment::Waiting;
+        }
+        if proof.witnesses.len() > resume::MOST_WITNESSES {
+            // It stays unconfirmed; this must not grow with the days.
+            entry.run.proof = None;
             return;
-        };
-        let Some((before, witnesses)) = &mut entry.run.proof else {
-            return;
-        };
-        let read = resume::read_for(
-            &agent.kind,
-            saved,
-            before.as_ref(),
-            &witness,
-            witnesses.len(),
-        );
-        witnesses.push(witness);
+        }
         out.extend(read);
     }
 
@@ -250,39 +249,45 @@ impl Session {
         let Some(policy) = self.policy_of(pane) else {
             return;
         };
+        let Some((_, saved)) = self.resumed_conversation(pane) else {
+            return;
+        };
         let Some(entry) = self.panes.get_mut(&pane) else {
             return;
         };
-        let PaneState::Live { instance } = entry.state else {
-            return;
-        };
-        let Run {
-            proof: Some((before, witnesses)),
-            ..
-        } = &mut entry.run
+        let (PaneState::Live { instance }, Some(proof)) = (&entry.state, &mut entry.run.proof)
         else {
             return;
         };
-        if let Some(known) = witnesses.get_mut(witness) {
+        if let Some(known) = proof.witnesses.get_mut(witness) {
             known.record = read;
         }
-        let Some(saved) = entry
-            .record
-            .agent
-            .as_ref()
-            .and_then(|a| a.conversation.as_ref())
-        else {
-            return;
-        };
-        let moment = Moment::Waiting;
-        match judge(saved, before.as_ref(), &policy, instance, witnesses, moment) {
-            Verdict::Verified(_) => {
+        let (before, witnesses) = (Some(&proof.before), &proof.witnesses);
+        match judge(&saved, before, &policy, *instance, witnesses, proof.moment) {
+            Verdict::Verified(session) => {
                 let evidence = resume::evidence(witnesses);
-                self.set_verdict(pane, VerdictWord::Verified, evidence, out);
+                let anchor = resume::newest_anchor(witnesses, session.id());
+                self.keep_conversation(pane, &saved, session.id().clone(), anchor, out);
+                if let Some(agent) = self
+                    .panes
+                    .get_mut(&pane)
+                    .and_then(|e| e.edit().agent.as_mut())
+                {
+                    agent.last_failure = None;
+                }
                 self.save.changed(now.mono);
+                self.set_verdict(pane, VerdictWord::Verified, evidence, out);
             }
             Verdict::Contradicted(why) => {
-                let evidence = vec![why.to_string().into()];
+                let mut evidence = resume::evidence(witnesses);
+                evidence.push(why.to_string().into());
+                let message = format!(
+                    "{why}; the process was left to its person, the saved conversation {} is kept",
+                    saved.id
+                );
+                let refusal = Refusal::new(FailureCode::Contradicted, message);
+                self.note_failure(now, pane, refusal);
+                self.save.changed(now.mono);
                 self.set_verdict(pane, VerdictWord::Contradicted, evidence, out);
                 self.raise_attention(now, pane, Attention::Error, out);
             }
@@ -298,14 +303,11 @@ impl Session {
         out: &mut Vec<Effect>,
     ) {
         if let Some(entry) = self.panes.get_mut(&pane) {
+            entry.run.proof = None;
             entry.run.verdict = Some(PaneVerdict {
                 word,
                 evidence: evidence.clone(),
             });
-            entry.run.proof = None;
-            if let Some(agent) = &mut entry.edit().agent {
-                agent.last_failure = None;
-            }
             publish(
                 out,
                 Event::ResumeVerdict {

@@ -30,7 +30,7 @@ pub use event::Event;
 pub use input::{Input, PaneFact, ShutdownCause};
 pub use view::{PaneView, TabView, WorkspaceView};
 
-use crate::agent::{AgentKind, AgentPolicy, AgentSessionId, Fingerprint, Witness};
+use crate::agent::{AgentKind, AgentPolicy, AgentSessionId, Fingerprint, Moment, Witness};
 use crate::id::{InstanceId, PaneId, RequestId, ServerEpoch, TabId, WorkspaceId};
 use crate::layout::{Limits, Size};
 use crate::notification::Notification;
@@ -128,8 +128,19 @@ struct Run {
     heard: Heard,
     /// What is known about its conversation.
     verdict: Option<PaneVerdict>,
-    /// Evidence of a resume that a person left open unconfirmed.
-    proof: Option<(Option<Fingerprint>, Vec<Witness>)>,
+    /// Evidence of a resume that a person left open unconfirmed, as long as it
+    /// can still be settled.
+    proof: Option<Proof>,
+}
+
+/// What is known of a resume after its deadline.
+#[derive(Debug, Clone)]
+struct Proof {
+    before: Fingerprint,
+    witnesses: Vec<Witness>,
+    /// The deadline, while records of what was shown at it are still being
+    /// read. What a person opens after it contradicts nothing.
+    moment: Moment,
 }
 
 /// What a process says of itself while its conversation is not known. Counts

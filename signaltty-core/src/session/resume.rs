@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::{
-    CommandError, Effect, Event, PaneVerdict, Program, Reply, Run, Session, SpawnCommand,
+    CommandError, Effect, Event, PaneVerdict, Program, Proof, Reply, Run, Session, SpawnCommand,
     VerdictWord, process, publish, reply,
 };
 use crate::agent::{
@@ -24,6 +24,12 @@ use crate::time::Now;
 
 /// Longest refusal message that is saved, in characters.
 const MESSAGE_CHARS: usize = 1_000;
+
+/// Longest line of a witness, in characters.
+const DETAIL_CHARS: usize = 200;
+
+/// How many different things an instance may show before it is judged.
+pub(super) const MOST_WITNESSES: usize = 64;
 
 impl Session {
     pub(super) fn begin_resume(
@@ -227,24 +233,17 @@ impl Session {
         let Some((before, witnesses)) = self.verifying(pane) else {
             return;
         };
-        // The same look with the same answer proves nothing more.
-        let same = |known: &Witness| {
-            known.source == witness.source
-                && known.sessions == witness.sessions
-                && known.loaded == witness.loaded
-        };
-        if witnesses
-            .iter()
-            .rev()
-            .find(|w| w.source == witness.source)
-            .is_some_and(same)
-        {
-            return;
-        }
-        let read = read_for(&kind, &saved, before.as_ref(), &witness, witnesses.len());
-        witnesses.push(witness);
+        let (new, read) = add_witness(&kind, &saved, before.as_ref(), witnesses, witness);
         out.extend(read);
-        self.decide(now, pane, Moment::Waiting, out);
+        // Who changes their mind so often is judged by what they show now.
+        let moment = if witnesses.len() < MOST_WITNESSES {
+            Moment::Waiting
+        } else {
+            Moment::Deadline
+        };
+        if new {
+            self.decide(now, pane, moment, out);
+        }
     }
 
     pub(super) fn record_read(
@@ -298,7 +297,7 @@ impl Session {
                 let anchor = newest_anchor(witnesses, session.id());
                 let evidence = evidence(witnesses);
                 let id = session.id().clone();
-                self.keep_conversation(pane, &saved, id.clone(), anchor);
+                self.keep_conversation(pane, &saved, id.clone(), anchor, out);
                 self.finish_resume(now, pane, request, id, VerdictWord::Verified, evidence, out);
             }
             Verdict::Contradicted(why) => {
@@ -313,11 +312,18 @@ impl Session {
             }
             Verdict::Unconfirmed if moment == Moment::Deadline => {
                 let evidence = evidence(witnesses);
-                let proof = (before.clone(), witnesses.clone());
+                // Without a sound preflight, or for an agent that can show
+                // nothing, no evidence could settle it any more.
+                let provable = before.clone().filter(|_| !policy.required.is_empty());
+                let proof = provable.map(|before| Proof {
+                    before,
+                    witnesses: witnesses.clone(),
+                    moment,
+                });
                 let word = VerdictWord::Unconfirmed;
                 self.finish_resume(now, pane, request, saved.id, word, evidence, out);
                 if let Some(entry) = self.panes.get_mut(&pane) {
-                    entry.run.proof = Some(proof);
+                    entry.run.proof = proof;
                 }
                 self.note_unconfirmed(now, pane);
             }
@@ -453,7 +459,10 @@ impl Session {
     fn note_unconfirmed(&mut self, now: Now, pane: PaneId) {
         let message = "the agent did not show which conversation it has open; it was left open, \
                        look at it before you type";
-        let refusal = Refusal::new(FailureCode::Unconfirmed, message);
+        self.note_failure(now, pane, Refusal::new(FailureCode::Unconfirmed, message));
+    }
+
+    pub(super) fn note_failure(&mut self, now: Now, pane: PaneId, refusal: Refusal) {
         if let Some(entry) = self.panes.get_mut(&pane)
             && let Some(agent) = &mut entry.edit().agent
         {
@@ -504,12 +513,13 @@ impl Session {
     }
 
     /// A proof alone changes what is saved of the conversation.
-    fn keep_conversation(
+    pub(super) fn keep_conversation(
         &mut self,
         pane: PaneId,
         resumed: &Conversation,
         id: AgentSessionId,
         anchor: Option<crate::agent::Anchor>,
+        out: &mut Vec<Effect>,
     ) {
         let Some(entry) = self.panes.get_mut(&pane) else {
             return;
@@ -523,17 +533,18 @@ impl Session {
             return;
         };
         saved.cwd = resumed.cwd.clone();
-        if saved.id != id {
-            saved.previous = Some(std::mem::replace(&mut saved.id, id));
-        }
         if let Some(anchor) = anchor {
             saved.anchor = Some(anchor);
+        }
+        if saved.id != id {
+            saved.previous = Some(std::mem::replace(&mut saved.id, id.clone()));
+            publish(out, Event::AgentBound { pane, id });
         }
     }
 
     /// The conversation that a pane's resume is about: the saved one, started
     /// where the resume was told to.
-    fn resumed_conversation(&self, pane: PaneId) -> Option<(AgentKind, Conversation)> {
+    pub(super) fn resumed_conversation(&self, pane: PaneId) -> Option<(AgentKind, Conversation)> {
         let entry = self.panes.get(&pane)?;
         let agent = entry.record.agent.as_ref()?;
         let mut conversation = agent.conversation.clone()?;
@@ -622,12 +633,48 @@ impl Session {
     }
 }
 
+/// Notes a witness, and gives the effect that reads the record which it names.
+///
+/// The same look with the same answer proves nothing more: it is not new. It
+/// only has the record read once more if that could not be read yet.
+pub(super) fn add_witness(
+    kind: &AgentKind,
+    saved: &Conversation,
+    before: Option<&Fingerprint>,
+    witnesses: &mut Vec<Witness>,
+    witness: Witness,
+) -> (bool, Option<Effect>) {
+    let latest = witnesses.iter().enumerate().rev();
+    let known = latest
+        .filter(|(_, known)| known.source == witness.source)
+        .next()
+        .filter(|(_, w)| w.sessions == witness.sessions && w.loaded == witness.loaded);
+    let Some((index, known)) = known else {
+        let read = read_for(kind, saved, before, &witness, witnesses.len());
+        witnesses.push(witness);
+        return (true, read);
+    };
+    let passing = |code| {
+        use FailureCode::{Busy, Gone, Unreadable};
+        matches!(code, Gone | Unreadable | Busy)
+    };
+    let again = match &known.record {
+        RecordRead::Done {
+            result: Err(refusal),
+            ..
+        } => passing(refusal.code),
+        _ => false,
+    };
+    let read = read_for(kind, saved, before, &witness, index).filter(|_| again);
+    (false, read)
+}
+
 /// The effect that reads the record which a witness names.
 ///
 /// A witness that shows the saved id names that; one that shows a single other
 /// id may still be the same conversation under a new one. The id comes from the
 /// witness in both cases.
-pub(super) fn read_for(
+fn read_for(
     kind: &AgentKind,
     saved: &Conversation,
     before: Option<&Fingerprint>,
@@ -666,8 +713,18 @@ pub(super) fn evidence(witnesses: &[Witness]) -> Vec<Arc<str>> {
         if later {
             continue;
         }
-        lines.push(format!("{}: {}", witness.source, witness.detail).into());
+        let detail = super::plain_line(&witness.detail, DETAIL_CHARS);
+        lines.push(format!("{}: {detail}", witness.source).into());
         match &witness.record {
+            RecordRead::Done {
+                named,
+                result: Ok(found),
+            } if found.relation != Relation::Extends => {
+                lines.push(
+                    format!("record: {named} read after the witness, rewritten since the start")
+                        .into(),
+                );
+            }
             RecordRead::Done {
                 named,
                 result: Ok(found),
@@ -694,7 +751,10 @@ pub(super) fn evidence(witnesses: &[Witness]) -> Vec<Arc<str>> {
     lines
 }
 
-fn newest_anchor(witnesses: &[Witness], id: &AgentSessionId) -> Option<crate::agent::Anchor> {
+pub(super) fn newest_anchor(
+    witnesses: &[Witness],
+    id: &AgentSessionId,
+) -> Option<crate::agent::Anchor> {
     witnesses
         .iter()
         .rev()

@@ -95,6 +95,20 @@ fn a_prompt_that_the_agent_takes_ends_the_interruption() {
 }
 
 #[test]
+fn d2_a_rotated_id_is_saved_with_the_old_one_as_previous() {
+    let mut world = tombstone();
+    let instance = world.verifying(1);
+    assert_eq!(words(&world.shows(instance, "B")), ["read 0 B"]);
+    let effects = words(&world.read(instance, 0, "B", Ok(extends("B", 1))));
+    assert!(effects.contains(&"~agent.bound B".into()), "{effects:?}");
+    assert_eq!(effects.last().unwrap(), "ok resumed B verified");
+    let agent = world.pane(pane(1)).record.agent.clone().unwrap();
+    let conversation = agent.conversation.unwrap();
+    assert_eq!(conversation.id.as_str(), "B");
+    assert_eq!(conversation.previous.unwrap().as_str(), "A");
+}
+
+#[test]
 fn c032_a_transient_id_is_no_mismatch() {
     let mut world = tombstone();
     let instance = world.verifying(1);
@@ -103,6 +117,20 @@ fn c032_a_transient_id_is_no_mismatch() {
     assert_eq!(words(&world.read(instance, 0, "Z", Err(gone))), [""; 0]);
     assert_eq!(words(&world.shows(instance, "A")), ["read 1 A"]);
     let effects = words(&world.read(instance, 1, "A", Ok(extends("A", 1))));
+    assert_eq!(effects.last().unwrap(), "ok resumed A verified");
+}
+
+#[test]
+fn a_record_that_could_not_be_read_is_read_again_at_the_next_look() {
+    let mut world = tombstone();
+    let instance = world.verifying(1);
+    world.shows(instance, "A");
+    // The same look again: the first read is still on its way.
+    assert_eq!(words(&world.shows(instance, "A")), [""; 0]);
+    let unread = refusal(signaltty_core::restore::FailureCode::Unreadable);
+    world.read(instance, 0, "A", Err(unread));
+    assert_eq!(words(&world.shows(instance, "A")), ["read 0 A"]);
+    let effects = words(&world.read(instance, 0, "A", Ok(extends("A", 1))));
     assert_eq!(effects.last().unwrap(), "ok resumed A verified");
 }
 
