@@ -6,7 +6,7 @@
 //! somebody has said something: an id without a message cannot be resumed, so
 //! it never replaces one that can (C028, C029, C035).
 
-use super::{Effect, Event, Heard, PaneVerdict, Run, Session, VerdictWord, publish, resume};
+use super::{Effect, Event, Heard, PaneVerdict, Session, VerdictWord, publish, resume};
 use crate::agent::{
     AgentReport, AgentSessionId, Anchor, Conversation, Moment, RecordRead, Verdict, Witness, judge,
 };

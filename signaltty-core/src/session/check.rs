@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::Session;
+use crate::agent::{AgentKind, Conversation};
 use crate::id::{PaneId, TabId, WorkspaceId};
 
 /// A bug in the core.
@@ -88,7 +89,7 @@ impl Session {
     }
 
     fn check_panes(&self, placed: &BTreeSet<PaneId>) -> Result<(), Violation> {
-        let mut open: Vec<(PaneId, _)> = Vec::new();
+        let mut open: Vec<(PaneId, &AgentKind, &Conversation)> = Vec::new();
         for (id, entry) in &self.panes {
             if !placed.contains(id) {
                 return Err(Violation::Placement(*id));
@@ -100,16 +101,15 @@ impl Session {
                 return Err(Violation::Instance(*id));
             }
             let resuming = matches!(entry.state, crate::restore::PaneState::Resuming(_));
-            let conversation = entry
-                .record
-                .agent
-                .as_ref()
-                .and_then(|a| a.conversation.as_ref());
-            if let (true, Some(conversation)) = (resuming, conversation) {
-                if let Some((other, _)) = open.iter().find(|(_, c)| conversation.same_as(c)) {
-                    return Err(Violation::Duplicate(*other, *id));
+            let agent = entry.record.agent.as_ref();
+            let conversation = agent.and_then(|a| Some((&a.kind, a.conversation.as_ref()?)));
+            if let (true, Some((kind, conversation))) = (resuming, conversation) {
+                for (other, other_kind, held) in &open {
+                    if kind == *other_kind && conversation.same_as(held) {
+                        return Err(Violation::Duplicate(*other, *id));
+                    }
                 }
-                open.push((*id, conversation.clone()));
+                open.push((*id, kind, conversation));
             }
         }
         for (instance, (_, pane)) in &self.restarting {

@@ -145,7 +145,8 @@ pub struct SwitchChange {
     pub archived: Option<bool>,
 }
 
-/// Why a command was refused. Nothing has changed then.
+/// Why a command was refused. Nothing has changed then, except that a pane notes
+/// why its resume was refused.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CommandError {

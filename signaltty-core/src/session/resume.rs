@@ -94,19 +94,20 @@ impl Session {
 
     /// Another pane that has the conversation open or is about to (D-13).
     fn holder_of(&self, pane: PaneId, kind: &AgentKind, wanted: &Conversation) -> Option<PaneId> {
-        let holds = |agent: &SavedAgent| {
-            agent.kind == *kind
-                && agent
-                    .conversation
-                    .as_ref()
-                    .is_some_and(|c| c.same_as(wanted))
+        let holds = |entry: &super::PaneEntry| {
+            let agent = entry.record.agent.as_ref();
+            let agent = agent.filter(|agent| agent.kind == *kind);
+            let saved = agent.and_then(|agent| agent.conversation.as_ref());
+            // One that it shows and that is not anchored yet is open as well.
+            let shown = entry.run.candidate.as_ref().zip(entry.run.home.as_ref());
+            let shown = shown.filter(|_| agent.is_some());
+            saved.is_some_and(|saved| saved.same_as(wanted))
+                || shown.is_some_and(|(id, (_, env))| *id == wanted.id && *env == wanted.config_env)
         };
         let mut others = self.panes.iter().filter(|(id, _)| **id != pane);
-        let open = others.find(|(_, entry)| {
-            !matches!(entry.state, PaneState::Tombstone(_))
-                && entry.record.agent.as_ref().is_some_and(holds)
-        });
-        open.map(|(id, _)| *id)
+        let open = |entry: &super::PaneEntry| !matches!(entry.state, PaneState::Tombstone(_));
+        let holder = others.find(|(_, entry)| open(entry) && holds(entry));
+        holder.map(|(id, _)| *id)
     }
 
     pub(super) fn preflighted(

@@ -206,6 +206,40 @@ fn a_process_that_waits_for_a_person_says_so_while_it_is_resumed() {
 }
 
 #[test]
+fn c047_one_conversation_is_open_in_one_pane() {
+    let mut world = World::new();
+    world.talking(1, "claude", "A");
+    world.talking(2, "claude", "A");
+    world.talking(3, "codex", "A");
+    world.crash();
+    world.ask(resume(1));
+    // The first is being resumed, so the second is refused and named it.
+    let effects = world.ask(resume(2));
+    assert_eq!(deeds(&effects), ["err RESUME_REFUSED duplicate"]);
+    let error = reply_of(&effects).as_ref().unwrap_err().to_string();
+    assert!(error.contains(&pane(1).to_string()), "{error}");
+    assert_eq!(world.conversation(2), "A");
+    // The same id of another agent is another conversation.
+    let effects = deeds(&world.ask(resume(3)));
+    assert_eq!(effects, ["preflight A"]);
+    // Once the first has ended, the second may.
+    world.ask(Command::ClosePane(pane(1)));
+    assert_eq!(deeds(&world.ask(resume(2))), ["preflight A"]);
+}
+
+#[test]
+fn d13_a_conversation_that_another_pane_shows_is_open_there() {
+    let mut world = World::new();
+    world.talking(1, "claude", "A");
+    world.crash();
+    let other = world.workspace(2, crate::support::agent("claude"));
+    // Reopened from inside the agent; not anchored yet.
+    world.shows(other, "A");
+    let effects = deeds(&world.ask(resume(1)));
+    assert_eq!(effects, ["err RESUME_REFUSED duplicate"]);
+}
+
+#[test]
 fn c052_every_try_is_a_persons_and_the_id_stays() {
     let mut world = tombstone();
     for _ in 0..5 {
