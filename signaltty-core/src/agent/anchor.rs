@@ -26,6 +26,20 @@ pub struct Anchor {
     pub base: Option<Box<Self>>,
 }
 
+impl Anchor {
+    /// Whether it covers less than another anchor of the same conversation.
+    pub(crate) fn is_shorter_than(&self, other: &Self) -> bool {
+        let extent = match (&self.extent, &other.extent) {
+            (Extent::Lines { bytes: ours, .. }, Extent::Lines { bytes: others, .. }) => {
+                ours < others
+            }
+            (Extent::Rows { messages: ours }, Extent::Rows { messages: others }) => ours < others,
+            _ => false,
+        };
+        extent || self.user_messages < other.user_messages
+    }
+}
+
 /// Device and inode of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FileIdentity {

@@ -431,10 +431,16 @@ impl super::PaneEntry {
             if let Some(agent) = &mut self.edit().agent {
                 agent.conversation = Some(conversation);
                 agent.last_failure = None;
+                // It was reported for another conversation (S0-19).
+                agent.reported_argv = None;
             }
             return Stored::NewConversation;
         }
-        let changed = saved.is_some_and(|c| c.id == *id && c.anchor.as_ref() != Some(&anchor));
+        // An anchor never shrinks (D-3).
+        let used = anchor.user_messages > 0;
+        let grows = |known: &Anchor| *known != anchor && !anchor.is_shorter_than(known);
+        let changed =
+            used && saved.is_some_and(|c| c.id == *id && c.anchor.as_ref().is_none_or(grows));
         if changed
             && let Some(agent) = &mut self.edit().agent
             && let Some(conversation) = &mut agent.conversation

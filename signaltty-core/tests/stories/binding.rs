@@ -74,6 +74,16 @@ fn c053_an_anchor_that_cannot_be_taken_removes_none() {
 }
 
 #[test]
+fn d3_an_anchor_never_shrinks() {
+    let mut world = World::new();
+    let instance = world.talking(1, "claude", "A");
+    world.anchored(instance, "A", 7);
+    let before = world.saved();
+    world.anchored(instance, "A", 6);
+    assert_eq!(world.saved(), before);
+}
+
+#[test]
 fn anchors_are_taken_one_at_a_time() {
     let mut world = World::new();
     let instance = world.talking(1, "claude", "A");
@@ -121,6 +131,29 @@ fn c037_a_silent_while_keeps_the_id() {
     world.crash();
     assert_eq!(world.conversation(1), "A");
     assert_eq!(world.state(pane(1)), "resumable");
+}
+
+#[test]
+fn s0_19_another_conversation_drops_the_reported_command() {
+    let mut world = World::new();
+    world.talking(1, "claude", "A");
+    let mut saved = world.saved();
+    let record = std::sync::Arc::make_mut(&mut saved.panes[0]);
+    let reported = ReportedArgv(vec!["claude".into(), "-r".into(), "A".into()]);
+    record.agent.as_mut().unwrap().reported_argv = Some(reported);
+    let mut world = World::restored(saved);
+    let instance = spawn_of(&world.ask(Command::Restart(pane(1))));
+    world.started(instance);
+    let kept = |world: &World| {
+        let agent = world.pane(pane(1)).record.agent.clone().unwrap();
+        agent.reported_argv.is_some()
+    };
+    world.shows(instance, "A");
+    world.anchored(instance, "A", 2);
+    assert!(kept(&world));
+    world.shows(instance, "B");
+    world.anchored(instance, "B", 1);
+    assert!(!kept(&world));
 }
 
 #[test]
