@@ -285,7 +285,7 @@ fn c043_what_another_instance_shows_says_nothing() {
         instance: instances().1,
         ..sound(LiveRegistry, "A")
     };
-    check(&[other.clone()], "unconfirmed", "unconfirmed");
+    check(std::slice::from_ref(&other), "unconfirmed", "unconfirmed");
     let bad = read(other, "A", Err(refusal(FailureCode::Damaged)));
     check(&[bad], "unconfirmed", "unconfirmed");
 }

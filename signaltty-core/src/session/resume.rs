@@ -645,10 +645,9 @@ pub(super) fn add_witness(
     witnesses: &mut Vec<Witness>,
     witness: Witness,
 ) -> (bool, Option<Effect>) {
-    let latest = witnesses.iter().enumerate().rev();
+    let mut latest = witnesses.iter().enumerate().rev();
     let known = latest
-        .filter(|(_, known)| known.source == witness.source)
-        .next()
+        .find(|(_, known)| known.source == witness.source)
         .filter(|(_, w)| w.sessions == witness.sessions && w.loaded == witness.loaded);
     let Some((index, known)) = known else {
         let read = read_for(kind, saved, before, &witness, witnesses.len());

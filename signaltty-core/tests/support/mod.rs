@@ -27,7 +27,7 @@ pub struct World {
     pub now: Duration,
     epoch: u64,
     requests: u64,
-    open: BTreeSet<RequestId>,
+    pub open: BTreeSet<RequestId>,
 }
 
 impl World {

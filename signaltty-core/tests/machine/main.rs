@@ -1,0 +1,250 @@
+//! Invariants of the session under random commands, facts and restarts.
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    missing_docs,
+    unreachable_pub,
+    dead_code
+)]
+
+mod driver;
+#[path = "../support/mod.rs"]
+mod support;
+
+use std::collections::BTreeSet;
+
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::strategy::ValueTree;
+use proptest::test_runner::TestRunner;
+use signaltty_core::agent::SavedAgent;
+use signaltty_core::id::PaneId;
+use signaltty_core::saved::SavedSession;
+use signaltty_core::session::{CommandError, Effect, Reply, VerdictWord};
+
+use driver::{Cause, Step, op, run};
+use support::words::words;
+
+/// Runs random steps and gives the property every step with what it led to.
+fn every_step(property: impl Fn(&Step)) {
+    let config = ProptestConfig {
+        failure_persistence: None,
+        ..ProptestConfig::with_cases(96)
+    };
+    proptest!(config, |(ops in vec(op(), 1..80))| {
+        run(&ops).steps.iter().for_each(&property);
+    });
+}
+
+fn agent_of(saved: &SavedSession, pane: PaneId) -> Option<&SavedAgent> {
+    let found = saved.panes.iter().find(|p| p.id == pane)?;
+    found.agent.as_ref()
+}
+
+#[test]
+fn inv_s1_a_refused_command_changes_nothing() {
+    every_step(|step| {
+        let refused = step.effects.iter().any(|effect| {
+            matches!(effect, Effect::Reply { request, result: Err(error) }
+                if Some(*request) == step.command
+                    && !matches!(error, CommandError::ResumeRefused { .. }))
+        });
+        if refused {
+            assert_eq!(step.before, step.after);
+            let saves = |e: &Effect| matches!(e, Effect::Reply { .. } | Effect::Save { .. });
+            assert!(step.effects.iter().all(saves), "{step:?}");
+        }
+    });
+}
+
+#[test]
+fn inv_s2_every_request_gets_one_reply() {
+    // A second one panics in the harness.
+    let config = ProptestConfig {
+        failure_persistence: None,
+        ..ProptestConfig::with_cases(96)
+    };
+    proptest!(config, |(ops in vec(op(), 1..80))| {
+        run(&ops).settle();
+    });
+}
+
+#[test]
+fn inv_s5_the_same_inputs_give_the_same_effects() {
+    let config = ProptestConfig {
+        failure_persistence: None,
+        ..ProptestConfig::with_cases(48)
+    };
+    proptest!(config, |(ops in vec(op(), 1..80))| {
+        let (first, second) = (run(&ops), run(&ops));
+        for (a, b) in first.steps.iter().zip(&second.steps) {
+            prop_assert_eq!(&a.effects, &b.effects);
+            prop_assert_eq!(&a.after, &b.after);
+        }
+    });
+}
+
+#[test]
+fn inv_s6_nothing_starts_while_stopping() {
+    every_step(|step| {
+        if step.stopping {
+            let starts = |e: &Effect| {
+                matches!(
+                    e,
+                    Effect::Spawn { .. } | Effect::Preflight { .. } | Effect::Observe { .. }
+                )
+            };
+            assert!(!step.effects.iter().any(starts), "{step:?}");
+        }
+    });
+}
+
+#[test]
+fn inv_r1_nothing_is_live_after_a_restore() {
+    every_step(|step| {
+        if step.cause == Cause::Restore {
+            let dead = ["restored", "resumable", "exited"];
+            assert!(step.states.iter().all(|(_, state)| dead.contains(state)));
+        }
+    });
+}
+
+#[test]
+fn inv_r2_no_process_starts_without_a_request_that_waits_for_it() {
+    every_step(|step| {
+        for effect in &step.effects {
+            if let Effect::Spawn { request, .. } = effect {
+                assert!(matches!(step.cause, Cause::Command | Cause::Preflighted));
+                assert!(request.is_some_and(|r| step.open.contains(&r)));
+            }
+        }
+    });
+}
+
+#[test]
+fn inv_r5_only_a_record_read_again_verifies() {
+    every_step(|step| {
+        for effect in &step.effects {
+            if let Effect::Reply {
+                result: Ok(Reply::Resumed { verdict, .. }),
+                ..
+            } = effect
+            {
+                let verified = verdict.word == VerdictWord::Verified;
+                assert!(!verified || step.cause == Cause::RecordRead { extends: true });
+            }
+        }
+    });
+}
+
+#[test]
+fn inv_r7_a_saved_conversation_is_replaced_only_by_an_anchored_one() {
+    every_step(|step| {
+        for pane in &step.after.panes {
+            let before = agent_of(&step.before, pane.id).and_then(SavedAgent::resumable);
+            let Some(before) = before else { continue };
+            let after = pane.agent.as_ref().and_then(SavedAgent::resumable);
+            let after = after.unwrap_or_else(|| panic!("lost: {step:?}"));
+            if after.id != before.id {
+                let by = matches!(
+                    step.cause,
+                    Cause::RecordRead { extends: true } | Cause::Anchored { messages: 1.. }
+                );
+                assert!(by, "{step:?}");
+                assert_eq!(after.previous.as_ref(), Some(&before.id));
+            }
+        }
+    });
+}
+
+#[test]
+fn inv_r10_saving_and_loading_again_changes_nothing() {
+    let config = ProptestConfig {
+        failure_persistence: None,
+        ..ProptestConfig::with_cases(96)
+    };
+    proptest!(config, |(ops in vec(op(), 1..80))| {
+        let mut world = run(&ops).world;
+        world.crash();
+        let (first, states) = (world.saved(), driver::states(&world));
+        for _ in 0..3 {
+            world.crash();
+            prop_assert_eq!(world.saved(), first.clone());
+            prop_assert_eq!(driver::states(&world), states.clone());
+        }
+    });
+}
+
+#[test]
+fn inv_p5_a_tail_goes_only_because_its_pane_was_closed() {
+    every_step(|step| {
+        let tails = step.effects.iter().filter_map(|effect| match effect {
+            Effect::ForgetTail { pane } => Some(*pane),
+            _ => None,
+        });
+        let mut forgotten: Vec<_> = tails.collect();
+        let gone = |pane: &PaneId| !step.after.panes.iter().any(|p| p.id == *pane);
+        assert!(forgotten.is_empty() || step.closes, "{step:?}");
+        assert!(forgotten.iter().all(gone));
+        // And no pane disappears in any other way.
+        let lost = step.before.panes.iter().map(|p| p.id).filter(gone);
+        let mut lost: Vec<_> = lost.collect();
+        lost.sort();
+        forgotten.sort();
+        assert_eq!(lost, forgotten);
+    });
+}
+
+#[test]
+fn inv_p9_only_a_close_empties_the_session() {
+    every_step(|step| {
+        if step.after.is_empty() && !step.before.is_empty() {
+            assert!(step.closes && step.after.emptied_by_user);
+        }
+    });
+}
+
+#[test]
+fn only_running_processes_are_stopped_or_resized() {
+    every_step(|step| {
+        for effect in &step.effects {
+            if let Effect::Kill { instance } | Effect::Resize { instance, .. } = effect {
+                assert!(step.running.contains(instance), "{step:?}");
+            }
+        }
+    });
+}
+
+/// Guards the properties above against steps that lead nowhere.
+#[test]
+fn the_steps_reach_every_outcome() {
+    let mut runner = TestRunner::deterministic();
+    let mut seen = BTreeSet::new();
+    for _ in 0..300 {
+        let ops = vec(op(), 40..80).new_tree(&mut runner).unwrap().current();
+        for step in run(&ops).steps {
+            seen.extend(words(&step.effects));
+        }
+    }
+    for word in [
+        "ok created",
+        "ok resumed A verified",
+        "ok resumed B verified",
+        "ok resumed A unconfirmed",
+        "err RESUME_REFUSED contradicted",
+        "err RESUME_REFUSED duplicate",
+        "err RESUME_REFUSED gone",
+        "err RESUME_REFUSED rewritten",
+        "err RESUME_REFUSED spawn_failed",
+        "err STOPPING",
+        "err GONE",
+        "~resume.verdict verified",
+        "~agent.bound Z",
+        "kill",
+        "save synced",
+        "stop",
+    ] {
+        assert!(seen.contains(word), "{word}: {seen:#?}");
+    }
+}
