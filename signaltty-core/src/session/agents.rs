@@ -330,6 +330,11 @@ impl Session {
             return;
         };
         let previous = entry.record.lifecycle;
+        // A finished turn stays one until something else happens: agents say
+        // that it is done and, a moment later, that they are idle.
+        if (previous, lifecycle) == (Lifecycle::Done, Lifecycle::Idle) {
+            return;
+        }
         if previous != lifecycle {
             entry.edit().lifecycle = lifecycle;
             self.save.changed(now.mono);
@@ -341,6 +346,9 @@ impl Session {
                     previous,
                 },
             );
+            if previous == Lifecycle::Blocked {
+                self.clear_request(now, pane, out);
+            }
         }
     }
 

@@ -112,7 +112,7 @@ impl Session {
                 open.push((*id, kind, conversation));
             }
         }
-        for (instance, (_, pane)) in &self.restarting {
+        for (instance, (_, pane, _)) in &self.restarting {
             if !self.starting.contains_key(instance) {
                 return Err(Violation::Instance(*pane));
             }

@@ -109,7 +109,12 @@ pub enum Command {
         cwd: Option<PathBuf>,
     },
     /// Run the saved command of a pane without a process again.
-    Restart(PaneId),
+    Restart {
+        /// The pane.
+        pane: PaneId,
+        /// The agent's identity variables, where set.
+        config_env: ConfigEnv,
+    },
     /// Save, stop everything and go.
     Shutdown {
         /// Also while something runs.

@@ -31,6 +31,7 @@ pub use input::{Input, PaneFact, ShutdownCause};
 pub use view::{PaneView, TabView, WorkspaceView};
 
 use crate::agent::{AgentKind, AgentPolicy, AgentSessionId, Fingerprint, Moment, Witness};
+use crate::env::ConfigEnv;
 use crate::id::{InstanceId, PaneId, RequestId, ServerEpoch, TabId, WorkspaceId};
 use crate::layout::{Limits, Size};
 use crate::notification::Notification;
@@ -88,7 +89,7 @@ pub struct Session {
     /// Processes being started for panes that do not exist before they run.
     pending: BTreeMap<InstanceId, structure::Creation>,
     /// Saved commands being run again.
-    restarting: BTreeMap<InstanceId, (RequestId, PaneId)>,
+    restarting: BTreeMap<InstanceId, (RequestId, PaneId, ConfigEnv)>,
     /// Processes being started, each with the size that its terminal has. One
     /// that nobody waits for any more is stopped as soon as it runs.
     starting: BTreeMap<InstanceId, Size>,
@@ -119,7 +120,7 @@ struct Run {
     /// Its end, in case that a shutdown follows closely.
     ended: Option<Ended>,
     /// Where it was started, and its agent's identity variables.
-    home: Option<(PathBuf, crate::env::ConfigEnv)>,
+    home: Option<(PathBuf, ConfigEnv)>,
     /// A conversation that it shows and that has no anchor yet.
     candidate: Option<AgentSessionId>,
     /// The anchor is being taken, and whether it must be taken again after.
@@ -303,7 +304,9 @@ impl Session {
                 .begin_resume(now, request, pane, anyway, cwd, out)
                 .err()
                 .map(Err),
-            Command::Restart(pane) => self.restart(request, pane, out).err().map(Err),
+            Command::Restart { pane, config_env } => {
+                self.restart(request, pane, config_env, out).err().map(Err)
+            }
             Command::Shutdown { force } => self
                 .request_shutdown(now, request, force, out)
                 .err()

@@ -123,6 +123,7 @@ impl Session {
         &mut self,
         request: RequestId,
         pane: PaneId,
+        config_env: ConfigEnv,
         out: &mut Vec<Effect>,
     ) -> Result<(), CommandError> {
         let entry = self
@@ -132,7 +133,7 @@ impl Session {
         let PaneState::Tombstone(_) = entry.state else {
             return Err(CommandError::HasProcess(pane, entry.state.as_str()));
         };
-        if self.restarting.values().any(|(_, other)| *other == pane) {
+        if self.restarting.values().any(|restart| restart.1 == pane) {
             return Err(CommandError::HasProcess(pane, "being restarted"));
         }
         let record = &entry.record;
@@ -142,11 +143,11 @@ impl Session {
                 agent: record.agent.as_ref().map(|agent| agent.kind.clone()),
             },
             cwd: record.cwd.clone(),
-            config_env: ConfigEnv::default(),
+            config_env: config_env.clone(),
         };
         let size = record.size;
         let instance = self.new_instance();
-        self.restarting.insert(instance, (request, pane));
+        self.restarting.insert(instance, (request, pane, config_env));
         self.start(instance, pane, command, size, request, out);
         Ok(())
     }
@@ -158,7 +159,7 @@ impl Session {
         result: Result<(), Refusal>,
         out: &mut Vec<Effect>,
     ) {
-        let Some((request, pane)) = self.restarting.remove(&instance) else {
+        let Some((request, pane, config_env)) = self.restarting.remove(&instance) else {
             return;
         };
         if let Err(refusal) = result {
@@ -174,7 +175,7 @@ impl Session {
             );
             return;
         };
-        let home = Some((entry.record.cwd.clone(), ConfigEnv::default()));
+        let home = Some((entry.record.cwd.clone(), config_env));
         entry.run = Run {
             home,
             ..Run::default()

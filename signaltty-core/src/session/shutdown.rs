@@ -48,7 +48,7 @@ impl Session {
         for creation in std::mem::take(&mut self.pending).into_values() {
             reply(out, creation.request, Err(CommandError::Stopping));
         }
-        for (request, _) in std::mem::take(&mut self.restarting).into_values() {
+        for (request, ..) in std::mem::take(&mut self.restarting).into_values() {
             reply(out, request, Err(CommandError::Stopping));
         }
         publish(out, Event::ServerStopping {});
