@@ -11,9 +11,17 @@ use crate::style::{RESET, Style};
 /// Builds one line from the rows of the screen that it was wrapped over.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct LineBuilder {
+    text: StyledText,
+    open: bool,
+}
+
+/// Text with styles, which knows where its trailing blanks begin.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct StyledText {
     text: String,
     pen: Style,
-    open: bool,
+    /// Whether a space in the pen's style can be seen.
+    inked: bool,
     /// The length of the text without trailing blanks, and the pen there.
     trimmed: (usize, Style),
 }
@@ -24,18 +32,8 @@ impl LineBuilder {
     /// A line that never ends is handed out in parts of about [`MAX_LINE`].
     pub(crate) fn push_row(&mut self, row: &RowView<'_>) -> Option<String> {
         self.open = true;
-        for glyph in row.visible() {
-            if glyph.style != self.pen {
-                self.pen = glyph.style;
-                self.pen.write_to(&mut self.text);
-            }
-            self.text.push(glyph.c);
-            self.text.extend(glyph.marks);
-            if glyph.c != ' ' || !glyph.marks.is_empty() || !glyph.style.blank() {
-                self.trimmed = (self.text.len(), self.pen);
-            }
-        }
-        if row.wrapped() && self.text.len() < MAX_LINE {
+        row.write_to(&mut self.text);
+        if row.wrapped() && self.len() < MAX_LINE {
             None
         } else {
             self.finish()
@@ -47,11 +45,11 @@ impl LineBuilder {
         if !self.open {
             return None;
         }
-        let Self {
+        let StyledText {
             mut text,
             trimmed: (length, pen),
             ..
-        } = std::mem::take(self);
+        } = std::mem::take(self).text;
         text.truncate(length);
         if pen != Style::default() {
             text.push_str(RESET);
@@ -61,7 +59,27 @@ impl LineBuilder {
 
     /// How many bytes the unfinished line holds.
     pub(crate) fn len(&self) -> usize {
-        self.text.len()
+        self.text.text.len()
+    }
+}
+
+impl StyledText {
+    pub(crate) fn set_style(&mut self, style: Style) {
+        if style != self.pen {
+            style.write_to(&mut self.text);
+            self.pen = style;
+            self.inked = !style.blank();
+        }
+    }
+
+    /// Appends a character and the marks that combine with it.
+    pub(crate) fn push(&mut self, c: char, marks: Option<&[char]>) {
+        self.text.push(c);
+        let marks = marks.unwrap_or_default();
+        self.text.extend(marks);
+        if c != ' ' || self.inked || !marks.is_empty() {
+            self.trimmed = (self.text.len(), self.pen);
+        }
     }
 }
 

@@ -143,7 +143,7 @@ fn contents(view: View<'_>, out: &mut String) {
                 .is_some_and(|(a, b)| a.style == b.style && a.link == b.link)
         };
         if wraps && next.is_some_and(leaves_free) {
-            row.visible().for_each(|glyph| pen.draw(&glyph, out));
+            row.without_filler().for_each(|glyph| pen.draw(&glyph, out));
         } else if wraps {
             row.whole().for_each(|glyph| pen.draw(&glyph, out));
         } else {

@@ -22,7 +22,7 @@ use std::sync::Mutex;
 use std::thread;
 use std::time::Instant;
 
-use common::{PATIENCE, output, read_until, run, sh, start};
+use common::{PATIENCE, output, read_until, run, sh, spec, start};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::{FdFlags, fcntl_setfd};
 use rustix::process::{Pid, PidfdFlags, pidfd_open, test_kill_process};
@@ -40,7 +40,8 @@ fn helper() {
     run(async {
         match task.as_str() {
             "signals" => {
-                for line in output(&sh("grep '^Sig' /proc/$$/status")).await {
+                // The file of a shell would show what it blocks to start grep.
+                for line in output(&spec(&["grep", "^Sig", "/proc/self/status"])).await {
                     println!("helper: {line}");
                 }
             }

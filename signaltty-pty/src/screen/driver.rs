@@ -18,8 +18,9 @@ use alacritty_terminal::vte::ansi::{Handler, NamedPrivateMode};
 use super::events::{Outbox, ScreenEvent};
 use super::grid;
 use super::parked::Parked;
+use super::row::RowView;
 use super::shadow::{Keyboard, Shadow};
-use super::view::{RowView, View};
+use super::view::View;
 use super::{Emulator, Listener};
 use crate::history::History;
 
@@ -110,11 +111,11 @@ impl Driver<'_> {
             shadow: self.shadow,
         };
         let used = view.rows().collect::<Vec<_>>();
-        let used = used.iter().rposition(|row| row.visible().next().is_some());
+        let used = used.iter().rposition(|row| !row.is_blank());
         let Some(last) = used else { return };
         let mut hasher = DefaultHasher::new();
         for row in view.rows().take(last + 1) {
-            for glyph in row.visible() {
+            for glyph in row.whole() {
                 (glyph.c, glyph.marks).hash(&mut hasher);
             }
             row.wrapped().hash(&mut hasher);

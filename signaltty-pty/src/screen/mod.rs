@@ -20,6 +20,7 @@ mod grid;
 mod handler;
 mod osc;
 mod parked;
+mod row;
 mod shadow;
 #[cfg(test)]
 mod tests;
@@ -47,7 +48,8 @@ use crate::repaint;
 use crate::size::Size;
 
 pub use self::events::ScreenEvent;
-pub(crate) use self::view::{Caret, Glyph, Link, RowView, View};
+pub(crate) use self::row::{Glyph, Link, RowView};
+pub(crate) use self::view::{Caret, View};
 
 type Emulator = Term<Listener>;
 
