@@ -18,7 +18,7 @@ use crate::open;
 use crate::size::Size;
 use crate::sys::Watched;
 
-/// How much one read should ask for. The kernel hands out at most this much.
+/// How much one read should ask for. Most reads return less.
 pub const READ_BUFFER: usize = 64 * 1024;
 
 /// The master of a terminal, not yet known to a runtime.

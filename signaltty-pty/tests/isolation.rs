@@ -33,6 +33,9 @@ static DESCRIPTORS: Mutex<()> = Mutex::new(());
 /// Names what the helper process shall do.
 const TASK: &str = "SIGNALTTY_PTY_TEST_TASK";
 
+/// As the kernel shows it for descriptors.
+const O_CLOEXEC: u32 = 0o2_000_000;
+
 /// Not a test by itself: the body of the helper process.
 #[test]
 fn helper() {
@@ -150,6 +153,44 @@ fn inv_t1_c092_a_child_has_its_terminal_and_no_other_descriptor() {
     for (number, line) in names.iter().enumerate() {
         assert!(line.contains(&format!(" {number} -> /dev/pts/")), "{line}");
     }
+}
+
+#[test]
+fn inv_t1_every_descriptor_is_close_on_exec() {
+    let _guard = DESCRIPTORS.lock().unwrap();
+    run(async {
+        let (_pty, child) = start(&sh("read line"));
+        let mut seen = Vec::new();
+        for entry in fs::read_dir("/proc/self/fd").unwrap().flatten() {
+            let Ok(target) = fs::read_link(entry.path()) else {
+                continue;
+            };
+            let target = target.display().to_string();
+            if !target.contains("ptmx") && !target.contains("pidfd") {
+                continue;
+            }
+            let info = format!("/proc/self/fdinfo/{}", entry.file_name().to_string_lossy());
+            let Ok(info) = fs::read_to_string(info) else {
+                continue;
+            };
+            let flags = info
+                .lines()
+                .find_map(|line| line.strip_prefix("flags:"))
+                .unwrap();
+            let flags = u32::from_str_radix(flags.trim(), 8).unwrap();
+            assert!(flags & O_CLOEXEC != 0, "{target} {flags:o}");
+            seen.push(target);
+        }
+        assert!(
+            seen.iter().any(|target| target.contains("ptmx")),
+            "{seen:?}"
+        );
+        assert!(
+            seen.iter().any(|target| target.contains("pidfd")),
+            "{seen:?}"
+        );
+        drop(child);
+    });
 }
 
 #[test]

@@ -8,12 +8,12 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use alacritty_terminal::event::VoidListener;
-use alacritty_terminal::grid::Dimensions;
+use alacritty_terminal::grid::{Charsets, Cursor, Dimensions};
 use alacritty_terminal::index::{Column, Line};
 use alacritty_terminal::term::cell::{Cell, Flags};
 use alacritty_terminal::term::test::TermSize;
 use alacritty_terminal::term::{Config, Term, TermMode};
-use alacritty_terminal::vte::ansi::{Handler, NamedPrivateMode};
+use alacritty_terminal::vte::ansi::{Attr, CharsetIndex, Handler, NamedMode, NamedPrivateMode};
 
 use super::events::{Outbox, ScreenEvent};
 use super::grid;
@@ -225,6 +225,28 @@ impl Driver<'_> {
                 *keyboard = Keyboard::default();
             }
         }
+    }
+
+    /// Resets what programs expect of a soft reset: modes that change how output
+    /// and keys work, styles, margins, character sets and the saved cursor.
+    pub(super) fn soft_reset(&mut self) {
+        let place = self.term.grid().cursor.point;
+        self.shadow.region = (0, self.term.screen_lines());
+        self.shadow.shifted = false;
+        let term = &mut *self.term;
+        term.unset_mode(NamedMode::Insert.into());
+        term.unset_private_mode(NamedPrivateMode::Origin.into());
+        term.unset_private_mode(NamedPrivateMode::CursorKeys.into());
+        term.set_private_mode(NamedPrivateMode::LineWrap.into());
+        term.set_private_mode(NamedPrivateMode::ShowCursor.into());
+        term.unset_keypad_application_mode();
+        term.set_scrolling_region(1, None);
+        term.terminal_attribute(Attr::Reset);
+        term.set_active_charset(CharsetIndex::G0);
+        let grid = term.grid_mut();
+        grid.cursor.charsets = Charsets::default();
+        grid.cursor.point = place;
+        grid.saved_cursor = Cursor::default();
     }
 
     /// Changing the number of columns is not for programs; the rest of what the

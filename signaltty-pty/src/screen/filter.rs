@@ -24,6 +24,8 @@ pub(super) enum Piece<'a> {
     Mute(&'a [u8]),
     /// A complete command that was short enough to be kept.
     Command(&'a [u8]),
+    /// A soft reset, which the parser does not know.
+    SoftReset,
 }
 
 /// Follows the parser's states as far as needed.
@@ -142,6 +144,10 @@ impl Filter {
         if self.state == State::OscEscape && byte == b'\\' {
             input.flush(sink);
             self.deliver(sink);
+        }
+        if self.state == State::Control && byte == b'p' && self.unfinished == b"\x1b[!" {
+            input.flush(sink);
+            sink(Piece::SoftReset);
         }
         let next = match (self.state, byte) {
             (_, ESC) => return self.begin_sequence(),
@@ -308,6 +314,7 @@ mod tests {
                 Piece::Pass(bytes) => passed.extend_from_slice(bytes),
                 Piece::Mute(bytes) => muted.extend_from_slice(bytes),
                 Piece::Command(payload) => commands.push(payload.to_vec()),
+                Piece::SoftReset => commands.push(b"soft reset".to_vec()),
             });
         }
         (passed, muted, commands)

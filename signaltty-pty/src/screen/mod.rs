@@ -9,8 +9,8 @@
 //! as they arrive, so an update that never ends costs nothing. A repaint made in
 //! the middle of one shows its first half; the rest follows in the live bytes.
 //!
-//! Not done yet: parking the emulator of quiet panes, and following soft reset
-//! (`CSI ! p`) and mode save and restore, which the parser does not know.
+//! Not done yet: parking the emulator of quiet panes, and saving and restoring
+//! of modes (`CSI ? s`, `CSI ? r`), which the parser does not know.
 
 mod answers;
 mod driver;
@@ -117,6 +117,7 @@ impl Screen {
         filter.advance(bytes, &mut |piece| match piece {
             Piece::Pass(bytes) => parser.advance(&mut driver, bytes),
             Piece::Mute(bytes) => parser.advance(&mut Deaf, bytes),
+            Piece::SoftReset => driver.soft_reset(),
             Piece::Command(payload) => {
                 if let Some(event) = osc::event(payload) {
                     driver.outbox.post(event);

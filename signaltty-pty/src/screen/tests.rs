@@ -191,6 +191,44 @@ fn halves_of_wide_characters_do_not_stay_behind() {
     }
 }
 
+#[test]
+fn a_soft_reset_leaves_contents_and_position() {
+    let set = b"ab\x1b[?6;1h\x1b[?7;25l\x1b[4h\x1b=\x1b[2;3r\x1b[31m\x1b(0\x0e\x1b[2;2H\x1b7";
+    let mut reset = screen(10, 4, set);
+    reset.advance(b"\x1b[!p");
+    let view = reset.view();
+    let place = Caret {
+        row: 2,
+        col: 1,
+        ..Caret::default()
+    };
+    assert_eq!(
+        (view.caret(), view.saved_caret()),
+        (place, Caret::default())
+    );
+    assert_eq!(view.modes(), screen(10, 4, b"").view().modes());
+    assert_eq!((view.shadow.region, view.shadow.shifted), ((0, 4), false));
+    assert_eq!(reset.lines(1), ["ab"]);
+}
+
+#[test]
+fn inv_t3_oversized_links_and_titles_are_not_kept() {
+    let long = "x".repeat(3_000);
+    let mut kept = screen(10, 2, format!("\x1b]8;;{long}\x07a\x1b]8;;\x07").as_bytes());
+    kept.advance(format!("\x1b]8;id={long};u:x\x07b\x1b]8;;\x07\x1b]2;{long}\x07").as_bytes());
+    assert!(
+        kept.view()
+            .rows()
+            .flat_map(RowView::whole)
+            .all(|glyph| glyph.link.is_none())
+    );
+    assert_eq!(kept.title().map(str::len), Some(1024));
+    for _ in 0..1_000 {
+        kept.advance(b"\x1b[22t\x1b[>1u");
+    }
+    assert!(kept.repaint().len() < 20_000);
+}
+
 /// Pieces of output, most of them meaningful.
 fn pieces() -> impl Strategy<Value = Vec<u8>> {
     let number = 0..30_u16;
