@@ -5,8 +5,7 @@
 //! sequences are not kept. The log is bounded by a number of lines and a number
 //! of bytes; the oldest lines go first (invariant T3).
 
-use std::collections::VecDeque;
-
+use crate::blocks::Blocks;
 use crate::line::{self, LineBuilder};
 use crate::screen::RowView;
 
@@ -32,8 +31,7 @@ impl Default for HistoryLimit {
 /// A bounded log of rendered lines, oldest first.
 #[derive(Debug, Clone)]
 pub struct History {
-    lines: VecDeque<Box<str>>,
-    bytes: usize,
+    lines: Blocks,
     open: LineBuilder,
     limit: HistoryLimit,
     dropped: u64,
@@ -44,8 +42,7 @@ impl History {
     #[must_use]
     pub fn new(limit: HistoryLimit) -> Self {
         Self {
-            lines: VecDeque::new(),
-            bytes: 0,
+            lines: Blocks::default(),
             open: LineBuilder::default(),
             limit,
             dropped: 0,
@@ -61,7 +58,7 @@ impl History {
     /// Whether there is no complete line.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.lines.is_empty()
+        self.lines.len() == 0
     }
 
     /// How many lines were dropped at the old end so far.
@@ -72,8 +69,8 @@ impl History {
 
     /// The complete lines with their styles, oldest first. The part of a line
     /// whose end is still on the screen is not among them.
-    pub fn lines(&self) -> impl DoubleEndedIterator<Item = &str> + ExactSizeIterator {
-        self.lines.iter().map(|line| &**line)
+    pub fn lines(&self) -> impl DoubleEndedIterator<Item = &str> {
+        self.lines.iter()
     }
 
     /// Positions of the lines whose plain text contains `needle`, oldest first.
@@ -96,30 +93,28 @@ impl History {
         }
         self.close();
         for bytes in tail.split(|&byte| byte == b'\n') {
-            self.push(line::sanitize(bytes));
+            self.push(&line::sanitize(bytes));
         }
-        self.push(line::sanitize(separator.as_bytes()));
+        self.push(&line::sanitize(separator.as_bytes()));
     }
 
     /// Forgets everything.
     pub fn clear(&mut self) {
-        self.lines.clear();
-        self.lines.shrink_to_fit();
-        self.bytes = 0;
+        self.lines = Blocks::default();
         self.open = LineBuilder::default();
     }
 
     /// Appends a row that has left the screen.
     pub(crate) fn push_row(&mut self, row: &RowView<'_>) {
         if let Some(line) = self.open.push_row(row) {
-            self.push(line);
+            self.push(&line);
         }
     }
 
     /// Ends the line that was left open by a wrapped row.
     pub(crate) fn close(&mut self) {
         if let Some(line) = self.open.finish() {
-            self.push(line);
+            self.push(&line);
         }
     }
 
@@ -128,15 +123,14 @@ impl History {
         &self.open
     }
 
-    fn push(&mut self, line: String) {
-        self.bytes += line.len();
-        self.lines.push_back(line.into_boxed_str());
-        while self.lines.len() > self.limit.lines || self.bytes + self.open.len() > self.limit.bytes
+    fn push(&mut self, line: &str) {
+        self.lines.push_back(line);
+        while self.lines.len() > self.limit.lines
+            || self.lines.bytes() + self.open.len() > self.limit.bytes
         {
-            let Some(oldest) = self.lines.pop_front() else {
+            if !self.lines.pop_front() {
                 break;
-            };
-            self.bytes -= oldest.len();
+            }
             self.dropped += 1;
         }
     }

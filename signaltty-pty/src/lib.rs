@@ -53,6 +53,7 @@
 
 #![deny(unsafe_code)]
 
+mod blocks;
 mod child;
 mod error;
 mod history;
