@@ -6,6 +6,7 @@ use std::io;
 use std::io::ErrorKind;
 
 use super::Fault;
+use super::plan::Plan;
 
 pub(super) type NodeId = u64;
 pub(super) type Names = BTreeMap<String, NodeId>;
@@ -41,9 +42,7 @@ pub(super) enum Change {
 #[derive(Debug, Clone)]
 pub(super) struct Disk {
     pub(super) nodes: BTreeMap<NodeId, Node>,
-    log: Vec<&'static str>,
-    plan: Option<(u64, Fault)>,
-    crashed: bool,
+    pub(super) plan: Plan,
     locked: BTreeSet<NodeId>,
 }
 
@@ -72,59 +71,21 @@ impl Disk {
     pub(super) fn with_nodes(nodes: BTreeMap<NodeId, Node>) -> Self {
         Self {
             nodes,
-            log: Vec::new(),
-            plan: None,
-            crashed: false,
+            plan: Plan::default(),
             locked: BTreeSet::new(),
         }
     }
 
-    pub(super) fn operations(&self) -> u64 {
-        u64::try_from(self.log.len()).unwrap_or(u64::MAX)
-    }
-
-    pub(super) fn log(&self) -> &[&'static str] {
-        &self.log
-    }
-
-    pub(super) fn plan(&mut self, operation: u64, fault: Fault) {
-        self.plan = Some((operation, fault));
-    }
-
-    pub(super) fn heal(&mut self) {
-        self.plan = None;
-    }
-
     /// Counts an operation and fails if it is its turn.
     pub(super) fn begin(&mut self, operation: &'static str) -> io::Result<()> {
-        match self.turn(operation)? {
-            Some(Fault::Crash) => {
-                self.crashed = true;
-                Err(killed())
-            }
+        match self.plan.turn(operation)? {
+            Some(Fault::Crash) => Err(self.plan.kill()),
             _ => Ok(()),
         }
     }
 
-    fn turn(&mut self, operation: &'static str) -> io::Result<Option<Fault>> {
-        if self.crashed {
-            return Err(killed());
-        }
-        self.log.push(operation);
-        let now = self.operations();
-        match self.plan {
-            Some((at, Fault::Once(errno))) if at == now => Err(io::Error::from_raw_os_error(errno)),
-            Some((at, Fault::Forever(errno))) if at <= now => {
-                Err(io::Error::from_raw_os_error(errno))
-            }
-            Some((at, Fault::Crash)) if at == now => Ok(Some(Fault::Crash)),
-            Some((at, short @ Fault::Short(_))) if at <= now => Ok(Some(short)),
-            _ => Ok(None),
-        }
-    }
-
     pub(super) fn begin_write(&mut self, node: NodeId, bytes: &[u8]) -> io::Result<usize> {
-        let fault = self.turn("write")?;
+        let fault = self.plan.turn("write")?;
         let half = bytes.get(..bytes.len() / 2).unwrap_or_default();
         let written = match fault {
             Some(Fault::Crash | Fault::Short(_)) => half,
@@ -135,10 +96,7 @@ impl Disk {
             _ => return Err(ErrorKind::NotFound.into()),
         }
         match fault {
-            Some(Fault::Crash) => {
-                self.crashed = true;
-                Err(killed())
-            }
+            Some(Fault::Crash) => Err(self.plan.kill()),
             Some(Fault::Short(errno)) if half.is_empty() => {
                 Err(io::Error::from_raw_os_error(errno))
             }
@@ -308,8 +266,4 @@ fn empty_dir() -> Node {
         durable: Names::new(),
         pending: Vec::new(),
     }
-}
-
-fn killed() -> io::Error {
-    io::Error::other("the process was killed")
 }

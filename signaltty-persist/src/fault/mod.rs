@@ -10,6 +10,7 @@
 
 mod disk;
 mod image;
+mod plan;
 
 use std::collections::BTreeMap;
 use std::io;
@@ -69,23 +70,23 @@ impl FaultFs {
 
     /// How many operations there have been.
     pub fn operations(&self) -> u64 {
-        self.disk().operations()
+        self.disk().plan.operations()
     }
 
     /// What the operations were, one word each, for messages.
     pub fn log(&self) -> Vec<&'static str> {
-        self.disk().log().to_vec()
+        self.disk().plan.log().to_vec()
     }
 
     /// Makes the operation with this number go wrong, counted from 1 at the
     /// beginning of this disk. There is one fault at a time.
     pub fn fail(&self, operation: u64, fault: Fault) {
-        self.disk().plan(operation, fault);
+        self.disk().plan.set(Some((operation, fault)));
     }
 
     /// Everything works again.
     pub fn heal(&self) {
-        self.disk().heal();
+        self.disk().plan.set(None);
     }
 
     /// The disk as a new process finds it after this one was killed.

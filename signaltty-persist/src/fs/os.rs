@@ -77,11 +77,16 @@ impl Fs for OsFs {
     }
 
     fn lock(&self, name: &str) -> io::Result<OsFile> {
+        // The directory's own lock also holds where somebody removes the file
+        // while it is locked. Not every file system has it, so it comes on top.
+        if let Err(Errno::WOULDBLOCK) = exclusive(&self.fd) {
+            return Err(ErrorKind::WouldBlock.into());
+        }
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::NONBLOCK | SAFE;
         for _ in 0..LOCK_ATTEMPTS {
             let fd = retry_on_intr(|| rustix::fs::openat(&self.fd, name, flags, PRIVATE))?;
             let file = regular(fd)?;
-            rustix::fs::flock(&file.fd, FlockOperation::NonBlockingLockExclusive)?;
+            exclusive(&file.fd)?;
             // Somebody may have replaced the file between the open and the
             // lock; then this lock would exclude nobody.
             let named = rustix::fs::statat(&self.fd, name, AtFlags::SYMLINK_NOFOLLOW);
@@ -150,6 +155,10 @@ impl FsFile for OsFile {
     fn identity(&self) -> io::Result<(u64, u64)> {
         Ok(identity(&rustix::fs::fstat(&self.fd)?))
     }
+}
+
+fn exclusive(fd: &OwnedFd) -> rustix::io::Result<()> {
+    retry_on_intr(|| rustix::fs::flock(fd, FlockOperation::NonBlockingLockExclusive))
 }
 
 fn regular(fd: OwnedFd) -> io::Result<OsFile> {

@@ -8,7 +8,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use signaltty_core::id::{IdError, PaneId, TabId, WorkspaceId};
+use signaltty_core::id::{PaneId, TabId, WorkspaceId};
 use signaltty_core::notification::KEPT;
 use signaltty_core::pane::SavedPane;
 use signaltty_core::saved::SavedSession;
@@ -17,9 +17,9 @@ use signaltty_core::workspace::{
     DEFAULT_AREA, Naming, SavedTab, SavedWorkspace, Switches, handle_for,
 };
 
-use super::convert::{Reader, TabRead};
+use super::convert::TabRead;
 use super::layout::fit;
-use super::part::Part;
+use super::lists::{records, unique};
 use super::problem::{Corruption, Problem};
 use super::schema::{Lists, MAX_PANES};
 
@@ -81,51 +81,6 @@ pub(super) fn assemble(
         return Err(Corruption::NothingUsable);
     }
     Ok(session)
-}
-
-/// Reads each record of a list, noting those that had to be left out.
-fn records<V, T>(
-    list: &'static str,
-    parts: Vec<Part<V>>,
-    problems: &mut Vec<Problem>,
-    read: impl Fn(V, &mut Reader<'_>) -> Result<T, IdError>,
-) -> Vec<T> {
-    let mut records = Vec::with_capacity(parts.len());
-    for (index, part) in parts.into_iter().enumerate() {
-        let record = match part {
-            Part::Read(value) => {
-                read(value, &mut Reader::new(problems)).map_err(|error| error.to_string())
-            }
-            Part::Unreadable(why) => Err(why),
-        };
-        match record {
-            Ok(record) => records.push(record),
-            Err(why) => problems.push(Problem::RecordLeftOut { list, index, why }),
-        }
-    }
-    records
-}
-
-/// Leaves out records whose id an earlier one has.
-fn unique<T, K: Ord + ToString>(
-    list: &'static str,
-    records: Vec<T>,
-    key: impl Fn(&T) -> K,
-    problems: &mut Vec<Problem>,
-) -> Vec<T> {
-    let mut seen = BTreeSet::new();
-    let mut kept = Vec::with_capacity(records.len());
-    for (index, record) in records.into_iter().enumerate() {
-        let id = key(&record);
-        let text = id.to_string();
-        if seen.insert(id) {
-            kept.push(record);
-        } else {
-            let why = format!("{text} is there already");
-            problems.push(Problem::RecordLeftOut { list, index, why });
-        }
-    }
-    kept
 }
 
 /// A session while it is put together.
@@ -200,20 +155,42 @@ impl Assembly<'_> {
             area: tab.area,
             created_at: tab.created_at,
         });
-        if let Some(id) = fitted
-            .displaced
-            .first()
-            .map(|pane| TabId::named_after(*pane))
-        {
-            for pane in self
-                .panes
-                .iter_mut()
-                .filter(|pane| fitted.displaced.contains(&pane.id))
-            {
-                pane.tab = id;
-            }
-            self.recover_tab(id, workspace.to_string(), fitted.displaced);
+        self.move_displaced(workspace, fitted.displaced);
+    }
+
+    /// Gives panes for which a tab had no room a tab of their own.
+    fn move_displaced(&mut self, workspace: WorkspaceId, displaced: Vec<PaneId>) {
+        if displaced.is_empty() {
+            return;
         }
+        let moved: BTreeSet<_> = displaced.iter().copied().collect();
+        let taken: BTreeSet<_> = self.panes.iter().map(|pane| pane.tab).collect();
+        let mut names = displaced.iter().map(|pane| TabId::named_after(*pane));
+        let Some(id) = names.find(|id| !taken.contains(id)) else {
+            // Only a file made to collide gets here.
+            self.panes.retain(|pane| !moved.contains(&pane.id));
+            let why = |pane| format!("{pane} has no place in any tab");
+            self.problems
+                .extend(
+                    displaced
+                        .iter()
+                        .enumerate()
+                        .map(|(index, pane)| Problem::RecordLeftOut {
+                            list: "displaced panes",
+                            index,
+                            why: why(pane),
+                        }),
+                );
+            return;
+        };
+        for pane in self
+            .panes
+            .iter_mut()
+            .filter(|pane| moved.contains(&pane.id))
+        {
+            pane.tab = id;
+        }
+        self.recover_tab(id, workspace.to_string(), displaced);
     }
 
     /// The workspace that a tab names, made anew if it is missing.

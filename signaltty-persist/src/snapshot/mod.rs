@@ -9,6 +9,7 @@ mod backup;
 mod convert;
 mod encode;
 mod layout;
+mod lists;
 mod load;
 mod part;
 mod problem;

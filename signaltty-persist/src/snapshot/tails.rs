@@ -117,9 +117,13 @@ impl<F: Fs> Tails<F> {
         let history = match self.history.take() {
             Some(history) => history,
             None => {
-                ensure_dir(dir.fs(), HISTORY)
-                    .map_err(dir.error("make", HISTORY))?
-                    .0
+                let (history, made) =
+                    ensure_dir(dir.fs(), HISTORY).map_err(dir.error("make", HISTORY))?;
+                if made {
+                    // What is in a directory is no more durable than its name.
+                    dir.fs().sync().map_err(dir.error("sync", ""))?;
+                }
+                history
             }
         };
         Ok(self.history.insert(history))
