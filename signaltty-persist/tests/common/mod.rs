@@ -17,7 +17,10 @@ use signaltty_core::workspace::{Naming, SavedTab, SavedWorkspace, Switches};
 use signaltty_persist::fault::FaultFs;
 use signaltty_persist::{Durability, Opened, Owner, Program, Save, StateDir, Store};
 
+mod agents;
 pub(crate) mod arbitrary;
+pub(crate) mod edited;
+pub(crate) mod files;
 
 pub(crate) fn pane_id(n: u8) -> PaneId {
     PaneId::from_random([n; 10])

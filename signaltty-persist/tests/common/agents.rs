@@ -1,0 +1,88 @@
+//! Arbitrary agents and conversations.
+
+use std::path::{Path, PathBuf};
+
+use proptest::collection::vec;
+use proptest::option;
+use proptest::prelude::*;
+use proptest::sample::select;
+use signaltty_core::agent::{Anchor, Conversation, Extent, FileIdentity, ReportedArgv, SavedAgent};
+use signaltty_core::env::ConfigEnv;
+use signaltty_core::restore::{FailureCode, Refusal, ResumeFailure};
+use signaltty_core::time::UnixMillis;
+
+use super::arbitrary::{os, text};
+
+pub(super) fn agent() -> impl Strategy<Value = SavedAgent> {
+    let kind = select(&["claude", "codex", "my-agent_2"][..]);
+    let argv = option::of(vec(os(), 0..3));
+    let failure = option::of((select(FailureCode::ALL), text(), any::<u64>()));
+    (
+        kind,
+        option::of(conversation()),
+        argv,
+        failure,
+        any::<bool>(),
+    )
+        .prop_map(
+            |(kind, conversation, argv, failure, interrupted)| SavedAgent {
+                kind: kind.parse().unwrap(),
+                conversation,
+                reported_argv: argv.map(ReportedArgv),
+                last_failure: failure.map(|(code, message, at)| ResumeFailure {
+                    refusal: Refusal::new(code, message),
+                    at: UnixMillis(at),
+                }),
+                interrupted,
+            },
+        )
+}
+
+fn conversation() -> impl Strategy<Value = Conversation> {
+    let names = ["CODEX_HOME", "CLAUDE_CONFIG_DIR", "XDG_DATA_HOME"];
+    let vars = vec((select(names.to_vec()), os()), 0..3);
+    let session = "[a-zA-Z0-9][a-zA-Z0-9._-]{0,40}";
+    (
+        session,
+        os(),
+        vars,
+        option::of(anchors()),
+        option::of(session),
+    )
+        .prop_map(move |(id, cwd, vars, anchor, previous)| Conversation {
+            id: id.parse().unwrap(),
+            cwd: cwd.into(),
+            config_env: ConfigEnv::filter(vars, &names, Path::new("/w")),
+            anchor,
+            previous: previous.map(|id| id.parse().unwrap()),
+        })
+}
+
+fn anchors() -> impl Strategy<Value = Anchor> {
+    vec(anchor(), 1..4).prop_map(|anchors| {
+        let mut base = None;
+        for mut anchor in anchors {
+            anchor.base = base.map(Box::new);
+            base = Some(anchor);
+        }
+        base.unwrap()
+    })
+}
+
+fn anchor() -> impl Strategy<Value = Anchor> {
+    let extent = prop_oneof![
+        any::<(u64, [u8; 32])>().prop_map(|(bytes, sha256)| Extent::Lines { bytes, sha256 }),
+        any::<u64>().prop_map(|messages| Extent::Rows { messages }),
+    ];
+    let file = option::of(any::<(u64, u64)>());
+    (os(), file, extent, option::of(text()), 1..=u64::MAX).prop_map(
+        |(record, file, extent, last_message, user_messages)| Anchor {
+            record: PathBuf::from("/r").join(record),
+            file: file.map(|(device, inode)| FileIdentity { device, inode }),
+            extent,
+            last_message: last_message.map(Into::into),
+            user_messages,
+            base: None,
+        },
+    )
+}

@@ -1,0 +1,244 @@
+//! One owner for a state directory.
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a failed step fails the test"
+)]
+
+mod common;
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use signaltty_core::time::UnixMillis;
+use signaltty_persist::{Durability, Loaded, OpenError, Owner, Save, StateDir, Unsafe};
+
+use common::{open, owner, session, synced};
+
+const CHILD_DIR: &str = "SIGNALTTY_TEST_STATE_DIR";
+
+#[test]
+fn inv_p7_c011_a_second_opener_learns_who_has_it_and_changes_nothing() {
+    let temporary = tempfile::tempdir().unwrap();
+    let path = temporary.path().join("state");
+    let mut first = open(&path);
+    first.store.save(synced(&session("api", &[1]))).unwrap();
+    let before: Vec<_> = fs::read_dir(&path)
+        .unwrap()
+        .map(|entry| fs::read(entry.unwrap().path()).unwrap_or_default())
+        .collect();
+    let second = Owner {
+        pid: 1,
+        started_at: UnixMillis(2),
+        socket: None,
+    };
+    let error = StateDir::open(&path, &second).unwrap_err();
+    assert!(matches!(error, OpenError::Held { .. }), "{error}");
+    let text = error.to_string();
+    assert!(
+        text.contains("process 4242") && text.contains("/run/user/1/signaltty.sock"),
+        "{text}"
+    );
+    let after: Vec<_> = fs::read_dir(&path)
+        .unwrap()
+        .map(|entry| fs::read(entry.unwrap().path()).unwrap_or_default())
+        .collect();
+    assert_eq!(before, after);
+    drop(first);
+    assert!(matches!(open(&path).loaded, Loaded::Snapshot { .. }));
+}
+
+#[test]
+fn inv_p7_another_process_is_kept_out_until_the_owner_dies() {
+    let temporary = tempfile::tempdir().unwrap();
+    let path = temporary.path().join("state");
+    let mut child = Command::new(std::env::current_exe().unwrap())
+        .args([
+            "--ignored",
+            "--exact",
+            "child_that_owns_the_directory",
+            "--nocapture",
+        ])
+        .env(CHILD_DIR, &path)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    assert!(
+        lines
+            .map_while(Result::ok)
+            .any(|line| line.contains("owned")),
+        "the child has it"
+    );
+    let OpenError::Held { holder, .. } = StateDir::open(&path, &owner()).unwrap_err() else {
+        panic!("not held")
+    };
+    assert_eq!(holder.pid, Some(child.id()));
+    // A kill gives it back; no stale lock is left.
+    child.kill().unwrap();
+    child.wait().unwrap();
+    StateDir::open(&path, &owner()).unwrap();
+}
+
+#[test]
+#[ignore = "runs as the child of another test"]
+fn child_that_owns_the_directory() {
+    let path = std::env::var_os(CHILD_DIR).unwrap();
+    let owner = Owner {
+        pid: std::process::id(),
+        ..owner()
+    };
+    let _dir = StateDir::open(Path::new(&path), &owner).unwrap();
+    println!("owned");
+    // Until the parent kills this process or closes the pipe.
+    let _ = std::io::stdin().read_line(&mut String::new());
+}
+
+#[test]
+fn inv_t1_a_child_process_does_not_keep_the_lock() {
+    let temporary = tempfile::tempdir().unwrap();
+    let dir = StateDir::open(temporary.path(), &owner()).unwrap();
+    let mut child = Command::new("cat")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    drop(dir);
+    StateDir::open(temporary.path(), &owner()).unwrap();
+    drop(child.stdin.take());
+    child.wait().unwrap();
+}
+
+#[test]
+fn inv_p7_a_lock_file_that_was_removed_excludes_as_well() {
+    let temporary = tempfile::tempdir().unwrap();
+    let _first = StateDir::open(temporary.path(), &owner()).unwrap();
+    fs::remove_file(temporary.path().join("server.lock")).unwrap();
+    let second = StateDir::open(temporary.path(), &owner());
+    assert!(matches!(second, Err(OpenError::Held { .. })));
+}
+
+#[test]
+fn rubbish_in_the_lock_file_is_not_believed() {
+    let temporary = tempfile::tempdir().unwrap();
+    let _first = StateDir::open(temporary.path(), &owner()).unwrap();
+    fs::write(temporary.path().join("server.lock"), "not what it was").unwrap();
+    let OpenError::Held { holder, .. } = StateDir::open(temporary.path(), &owner()).unwrap_err()
+    else {
+        panic!("not held")
+    };
+    assert_eq!(holder.pid, None);
+}
+
+#[test]
+fn directories_that_others_could_change_are_refused() {
+    let temporary = tempfile::tempdir().unwrap();
+    let parent = temporary.path().join("parent");
+    let path = parent.join("state");
+    fs::create_dir_all(&path).unwrap();
+    let set = |path: &Path, mode| {
+        fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+    };
+    let cases = [
+        (0o700, 0o770, false),
+        (0o700, 0o702, false),
+        (0o700, 0o1777, false),
+        (0o770, 0o700, false),
+        (0o777, 0o700, false),
+        (0o1777, 0o700, true),
+        (0o755, 0o755, true),
+    ];
+    for (above, below, safe) in cases {
+        set(&parent, above);
+        set(&path, below);
+        match StateDir::open(&path, &owner()) {
+            Ok(_) => assert!(safe, "{above:o} {below:o}"),
+            Err(OpenError::Unsafe {
+                why: Unsafe::Writable { .. },
+                ..
+            }) => {
+                assert!(!safe, "{above:o} {below:o}");
+            }
+            Err(error) => panic!("{above:o} {below:o}: {error}"),
+        }
+    }
+}
+
+#[test]
+fn c022_a_link_to_the_directory_is_resolved_once_and_kept() {
+    let temporary = tempfile::tempdir().unwrap();
+    let real = temporary.path().join("real");
+    let link = temporary.path().join("link");
+    fs::create_dir(&real).unwrap();
+    fs::set_permissions(&real, fs::Permissions::from_mode(0o700)).unwrap();
+    symlink("real", &link).unwrap();
+    let mut opened = open(&link);
+    opened.store.save(synced(&session("api", &[1]))).unwrap();
+    assert_eq!(opened.store.dir().path(), real.canonicalize().unwrap());
+    assert!(link.is_symlink() && real.join("snapshot.json").is_file());
+
+    // Later changes of the link have no effect.
+    fs::remove_file(&link).unwrap();
+    symlink("elsewhere", &link).unwrap();
+    let changed = session("changed", &[1]);
+    opened
+        .store
+        .save(Save {
+            durability: Durability::Relaxed,
+            ..synced(&changed)
+        })
+        .unwrap();
+    assert!(
+        fs::read_to_string(real.join("snapshot.json"))
+            .unwrap()
+            .contains("changed")
+    );
+}
+
+#[test]
+fn c022_links_that_lead_nowhere_are_errors() {
+    let temporary = tempfile::tempdir().unwrap();
+    let dangling = temporary.path().join("dangling");
+    symlink("nowhere", &dangling).unwrap();
+    let circle = temporary.path().join("circle");
+    symlink("circle", &circle).unwrap();
+    for path in [dangling, circle] {
+        let error = StateDir::open(&path, &owner()).unwrap_err();
+        assert!(matches!(error, OpenError::Path(_)), "{error}");
+        assert!(
+            error.to_string().contains(path.to_str().unwrap()),
+            "{error}"
+        );
+    }
+    assert_eq!(
+        fs::read_dir(temporary.path()).unwrap().count(),
+        2,
+        "nothing was made"
+    );
+}
+
+#[test]
+fn a_path_that_is_too_long_is_said_to_be() {
+    let path = Path::new("/tmp").join("x".repeat(300));
+    assert!(matches!(
+        StateDir::open(&path, &owner()),
+        Err(OpenError::TooLong(_))
+    ));
+}
+
+#[test]
+fn a_file_in_the_place_of_the_directory_is_an_error() {
+    let temporary = tempfile::tempdir().unwrap();
+    let path = temporary.path().join("state");
+    fs::write(&path, "mine").unwrap();
+    assert!(matches!(
+        StateDir::open(&path, &owner()),
+        Err(OpenError::Path(_))
+    ));
+    assert_eq!(fs::read(&path).unwrap(), b"mine");
+}
