@@ -1,5 +1,5 @@
-//! Saved state of a terminal session: a snapshot, and the end of each pane's
-//! output.
+//! Saved state of a terminal session: a snapshot, some older ones, and the end
+//! of each pane's output.
 //!
 //! # Words
 //!
@@ -21,6 +21,8 @@
 //! Nothing here is asynchronous.
 //!
 //! ```
+//! use std::time::Duration;
+//!
 //! use signaltty_core::saved::SavedSession;
 //! use signaltty_core::time::UnixMillis;
 //! use signaltty_persist::{Durability, Loaded, Owner, Program, Save, StateDir, Store};
@@ -38,6 +40,7 @@
 //!     durability: Durability::Synced,
 //!     tails: &[],
 //!     closed: &[],
+//!     now: Duration::ZERO,
 //! })?;
 //! assert!(report.written && report.durable);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -58,6 +61,6 @@ pub use dir::{Owner, StateDir};
 pub use error::{Holder, LoadError, OpenError, PathError, Reason, SaveError, Unsafe};
 pub use snapshot::schema;
 pub use snapshot::{
-    Corruption, Durability, Loaded, Opened, Problem, Program, Save, SaveReport, Store, TailFailure,
-    load,
+    Corruption, Durability, HistoryEntry, Loaded, Opened, Problem, Program, Save, SaveReport,
+    Store, TailFailure, history, load,
 };

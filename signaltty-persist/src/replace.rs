@@ -70,11 +70,16 @@ impl Temporaries {
         sync: Sync,
     ) -> io::Result<()> {
         let temporary = self.write(fs, parts, sync)?;
-        fs.rename(&temporary, name).inspect_err(|_| {
-            // If this fails too, the next start sweeps it.
-            let _ = fs.remove(&temporary);
-        })
+        put(fs, &temporary, name)
     }
+}
+
+/// Puts a temporary in the place of `name`.
+pub(crate) fn put<F: Fs>(fs: &F, temporary: &str, name: &str) -> io::Result<()> {
+    fs.rename(temporary, name).inspect_err(|_| {
+        // If this fails too, the next start sweeps it.
+        let _ = fs.remove(temporary);
+    })
 }
 
 /// Removes what an earlier process left, and says how much.

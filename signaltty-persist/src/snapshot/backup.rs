@@ -8,6 +8,7 @@ use std::io::ErrorKind;
 use std::path::PathBuf;
 
 use super::SNAPSHOT;
+use super::rotation::SNAPSHOTS;
 use crate::dir::StateDir;
 use crate::error::PathError;
 use crate::fs::{Fs, FsFile, ensure_dir, write_all};
@@ -67,17 +68,19 @@ pub(super) fn keep<F: Fs>(dir: &StateDir<F>, generation: u64) -> Result<PathBuf,
     ))
 }
 
-/// The greatest generation of which a file was kept aside.
+/// The greatest generation of which any file is kept.
 pub(super) fn newest_kept<F: Fs>(dir: &StateDir<F>) -> u64 {
-    let names = dir
-        .fs()
-        .dir(CORRUPT)
-        .and_then(|corrupt| corrupt.names())
-        .unwrap_or_default();
-    let generations = names
-        .iter()
-        .filter_map(|name| name.split_once('-')?.0.parse().ok());
-    generations.max().unwrap_or(0)
+    let names = |place| {
+        dir.fs()
+            .dir(place)
+            .and_then(|kept| kept.names())
+            .unwrap_or_default()
+    };
+    let names = [CORRUPT, SNAPSHOTS].into_iter().flat_map(names);
+    names
+        .filter_map(|name| name.split_once('-')?.0.parse().ok())
+        .max()
+        .unwrap_or(0)
 }
 
 fn copy<F: Fs>(original: &mut F::File, target: &F, name: &str) -> io::Result<()> {
@@ -102,7 +105,8 @@ fn copy<F: Fs>(original: &mut F::File, target: &F, name: &str) -> io::Result<()>
     copied
 }
 
-fn no_links(error: &io::Error) -> bool {
+/// Whether this file system, or this file, takes no second name.
+pub(super) fn no_links(error: &io::Error) -> bool {
     use rustix::io::Errno;
     matches!(
         Errno::from_io_error(error),
@@ -110,5 +114,5 @@ fn no_links(error: &io::Error) -> bool {
     )
 }
 
-pub(crate) const CORRUPT: &str = "corrupt";
+pub(super) const CORRUPT: &str = "corrupt";
 const MAX_BACKUPS: u32 = 100_000;

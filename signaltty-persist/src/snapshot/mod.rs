@@ -14,12 +14,14 @@ mod load;
 mod part;
 mod problem;
 mod records;
+mod rotation;
 pub mod schema;
 mod store;
 mod tails;
 
 pub use load::{Loaded, load};
 pub use problem::{Corruption, Problem};
+pub use rotation::{HistoryEntry, history};
 pub use store::{Durability, Opened, Program, Save, SaveReport, Store};
 pub use tails::TailFailure;
 

@@ -1,7 +1,8 @@
 //! Writes the snapshot and what belongs to it.
 //!
-//! The order is tails, temporary, data sync, rename, directory sync, and only
-//! then the removal of tails that the snapshot no longer names. A stop anywhere
+//! The order is tails, temporary, data sync, a second name for the old snapshot
+//! if it is time for one, rename, directory sync, and only then the removal of
+//! tails that the snapshot no longer names and of history. A stop anywhere
 //! leaves the old snapshot or the new one, whole, and at worst some extra tails
 //! and a temporary.
 //!
@@ -9,6 +10,7 @@
 //! program cannot read is never replaced (P3).
 
 use std::io::ErrorKind;
+use std::time::Duration;
 
 use signaltty_core::id::PaneId;
 use signaltty_core::saved::SavedSession;
@@ -17,12 +19,13 @@ use super::SNAPSHOT;
 use super::backup::CORRUPT;
 use super::encode::Content;
 use super::load::{Loaded, load_with_generation};
+use super::rotation::{Rotation, SNAPSHOTS, Stamp};
 use super::schema::Header;
 use super::tails::{Fingerprint, TailFailure, Tails};
 use crate::dir::StateDir;
 use crate::error::{LoadError, PathError, SaveError};
 use crate::fs::{Fs, OsFs};
-use crate::replace::{Sync, Temporaries, sweep};
+use crate::replace::{Sync, Temporaries, put, sweep};
 use crate::tail::HISTORY;
 
 /// The one writer of a state directory.
@@ -35,13 +38,14 @@ pub struct Store<F: Fs = OsFs> {
     generation: u64,
     /// What is in the file, as far as that is known.
     saved: Option<Fingerprint>,
-    /// There is a file.
-    present: bool,
+    /// Which snapshot is in place, if there is a file.
+    current: Option<Stamp>,
     /// The file has something in it that a person could miss.
     full: bool,
     /// The file survives a loss of power.
     durable: bool,
     tails: Tails<F>,
+    rotation: Rotation,
 }
 
 /// Who writes: for the header.
@@ -87,6 +91,8 @@ pub struct Save<'a> {
     /// Panes that a person closed since the last save. Their tails go once a
     /// durable snapshot no longer has them.
     pub closed: &'a [PaneId],
+    /// Monotonic time since an arbitrary start. Spaces the history.
+    pub now: Duration,
 }
 
 /// What a save did.
@@ -104,6 +110,8 @@ pub struct SaveReport {
     /// Tails that could not be written or removed. The next save that is given
     /// them tries again.
     pub tail_failures: Vec<TailFailure>,
+    /// Why the history could not be kept or pruned. The next save tries again.
+    pub history_failure: Option<PathError>,
 }
 
 impl<F: Fs> Store<F> {
@@ -114,9 +122,19 @@ impl<F: Fs> Store<F> {
     /// Those of [`load`](super::load). The lock is given up then.
     pub fn open(dir: StateDir<F>, program: Program) -> Result<Opened<F>, LoadError> {
         let (loaded, generation) = load_with_generation(&dir)?;
-        let (present, full) = match &loaded {
-            Loaded::Snapshot { session, .. } => (true, !session.is_empty()),
-            _ => (false, false),
+        let (current, full) = match &loaded {
+            Loaded::Snapshot {
+                session,
+                generation,
+                ..
+            } => {
+                let stamp = Stamp {
+                    generation: *generation,
+                    saved_at: session.saved_at.0,
+                };
+                (Some(stamp), !session.is_empty())
+            }
+            _ => (None, false),
         };
         let sweep_failure = sweep_all(&dir).err();
         let store = Self {
@@ -125,10 +143,11 @@ impl<F: Fs> Store<F> {
             temporaries: Temporaries::new(),
             generation,
             saved: None,
-            present,
+            current,
             full,
             durable: false,
             tails: Tails::new(),
+            rotation: Rotation::default(),
         };
         Ok(Opened {
             store,
@@ -162,7 +181,7 @@ impl<F: Fs> Store<F> {
         let fingerprint = content.fingerprint();
         // Replacing a name keeps the old content until the new one is there. A
         // new name has nothing behind it, so it is always synced.
-        let synced = durability == Durability::Synced || !self.present;
+        let synced = durability == Durability::Synced || self.current.is_none();
         let unchanged = self.saved == Some(fingerprint) && (self.durable || !synced);
         let generation = if unchanged {
             self.generation
@@ -176,6 +195,7 @@ impl<F: Fs> Store<F> {
             generation,
             synced,
         );
+        let mut history_failure = None;
         if !unchanged {
             let header = Header {
                 generation,
@@ -184,8 +204,7 @@ impl<F: Fs> Store<F> {
             };
             let file = content.with_header(session, &header)?;
             self.generation = generation;
-            self.full |= !session.is_empty();
-            self.replace(&file, synced)?;
+            history_failure = self.replace(&file, session, synced, save.now)?;
             self.saved = Some(fingerprint);
             self.full = !session.is_empty();
         }
@@ -198,32 +217,56 @@ impl<F: Fs> Store<F> {
             durable: self.durable,
             tails_written: tails.written,
             tail_failures: tails.failures,
+            history_failure,
         })
     }
 
-    fn replace(&mut self, file: &[u8], synced: bool) -> Result<(), SaveError> {
-        let sync = if synced { Sync::Data } else { Sync::No };
+    /// Puts a file in the place of the snapshot. Gives what went wrong with the
+    /// history, which never keeps a session from being saved.
+    fn replace(
+        &mut self,
+        file: &[u8],
+        session: &SavedSession,
+        synced: bool,
+        now: Duration,
+    ) -> Result<Option<PathError>, SaveError> {
         let write = |error| SaveError::Write(self.dir.error("save", SNAPSHOT)(error));
-        self.temporaries
-            .replace(self.dir.fs(), SNAPSHOT, &[file], sync)
-            .map_err(write)?;
+        let sync = if synced { Sync::Data } else { Sync::No };
+        let fs = self.dir.fs();
+        let temporary = self.temporaries.write(fs, &[file], sync).map_err(write)?;
+        let kept = match self.current.filter(|_| self.full) {
+            Some(old) => {
+                self.rotation
+                    .keep(&self.dir, &mut self.temporaries, old, self.durable, now)
+            }
+            None => Ok(false),
+        };
+        put(fs, &temporary, SNAPSHOT).map_err(write)?;
         // From here on a reader sees the new file, but a crash may bring back
         // the old one: neither is known to be what is on the disk.
         self.saved = None;
         self.durable = false;
-        self.present = true;
+        self.full |= !session.is_empty();
+        self.current = Some(Stamp {
+            generation: self.generation,
+            saved_at: session.saved_at.0,
+        });
         if synced {
             let sync = |error| SaveError::NotDurable(self.dir.error("sync", "")(error));
-            self.dir.fs().sync().map_err(sync)?;
+            fs.sync().map_err(sync)?;
             self.durable = true;
         }
-        Ok(())
+        Ok(match kept {
+            Ok(true) => Rotation::prune(&self.dir).err(),
+            Ok(false) => None,
+            Err(error) => Some(error),
+        })
     }
 }
 
 fn sweep_all<F: Fs>(dir: &StateDir<F>) -> Result<(), PathError> {
     sweep(dir.fs()).map_err(dir.error("sweep", ""))?;
-    for name in [HISTORY, CORRUPT] {
+    for name in [HISTORY, CORRUPT, SNAPSHOTS] {
         match dir.fs().dir(name) {
             Ok(inner) => sweep(&inner).map_err(dir.error("sweep", name))?,
             Err(error) if error.kind() == ErrorKind::NotFound => 0,
