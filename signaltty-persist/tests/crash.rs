@@ -8,8 +8,11 @@
 
 mod common;
 
+use std::time::Duration;
+
 use signaltty_core::saved::SavedSession;
 use signaltty_persist::fault::{Fault, FaultFs};
+use signaltty_persist::schema::from_json;
 use signaltty_persist::tail::{self, Tail};
 use signaltty_persist::{Durability, Loaded, Save, StateDir, Store};
 
@@ -51,6 +54,7 @@ fn scenario(fs: &FaultFs, durability: Durability) -> Result<bool, ()> {
         durability,
         tails: &tails,
         closed: &[pane_id(2)],
+        now: Duration::ZERO,
     };
     let report = opened.store.save(save).map_err(drop)?;
     Ok(report.durable && report.tail_failures.is_empty())
@@ -92,6 +96,18 @@ fn assert_old_or_new(fs: &FaultFs, confirmed: bool, context: &str) {
         found == new || (found == old && !confirmed),
         "{context}: {found:?}"
     );
+    for (path, bytes) in fs
+        .files()
+        .iter()
+        .filter(|(path, _)| path.starts_with("snapshots/"))
+    {
+        let kept = from_json(bytes).unwrap();
+        assert_eq!(kept.problems, [], "{context}: {path}");
+        assert!(
+            kept.session == old || kept.session == new,
+            "{context}: {path}"
+        );
+    }
     let dir = lock_fault(fs);
     let tail = |n| tail::read(&dir, pane_id(n)).unwrap();
     let one = tail(1);

@@ -9,17 +9,13 @@
 mod common;
 
 use std::fs;
-use std::io::{BufRead, BufReader};
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
-use std::process::{Command, Stdio};
 
 use signaltty_core::time::UnixMillis;
 use signaltty_persist::{Durability, Loaded, OpenError, Owner, Save, StateDir, Unsafe};
 
 use common::{open, owner, session, synced};
-
-const CHILD_DIR: &str = "SIGNALTTY_TEST_STATE_DIR";
 
 #[test]
 fn inv_p7_c011_a_second_opener_learns_who_has_it_and_changes_nothing() {
@@ -50,68 +46,6 @@ fn inv_p7_c011_a_second_opener_learns_who_has_it_and_changes_nothing() {
     assert_eq!(before, after);
     drop(first);
     assert!(matches!(open(&path).loaded, Loaded::Snapshot { .. }));
-}
-
-#[test]
-fn inv_p7_another_process_is_kept_out_until_the_owner_dies() {
-    let temporary = tempfile::tempdir().unwrap();
-    let path = temporary.path().join("state");
-    let mut child = Command::new(std::env::current_exe().unwrap())
-        .args([
-            "--ignored",
-            "--exact",
-            "child_that_owns_the_directory",
-            "--nocapture",
-        ])
-        .env(CHILD_DIR, &path)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let lines = BufReader::new(child.stdout.take().unwrap()).lines();
-    assert!(
-        lines
-            .map_while(Result::ok)
-            .any(|line| line.contains("owned")),
-        "the child has it"
-    );
-    let OpenError::Held { holder, .. } = StateDir::open(&path, &owner()).unwrap_err() else {
-        panic!("not held")
-    };
-    assert_eq!(holder.pid, Some(child.id()));
-    // A kill gives it back; no stale lock is left.
-    child.kill().unwrap();
-    child.wait().unwrap();
-    StateDir::open(&path, &owner()).unwrap();
-}
-
-#[test]
-#[ignore = "runs as the child of another test"]
-fn child_that_owns_the_directory() {
-    let path = std::env::var_os(CHILD_DIR).unwrap();
-    let owner = Owner {
-        pid: std::process::id(),
-        ..owner()
-    };
-    let _dir = StateDir::open(Path::new(&path), &owner).unwrap();
-    println!("owned");
-    // Until the parent kills this process or closes the pipe.
-    let _ = std::io::stdin().read_line(&mut String::new());
-}
-
-#[test]
-fn inv_t1_a_child_process_does_not_keep_the_lock() {
-    let temporary = tempfile::tempdir().unwrap();
-    let dir = StateDir::open(temporary.path(), &owner()).unwrap();
-    let mut child = Command::new("cat")
-        .stdin(Stdio::piped())
-        .stdout(Stdio::null())
-        .spawn()
-        .unwrap();
-    drop(dir);
-    StateDir::open(temporary.path(), &owner()).unwrap();
-    drop(child.stdin.take());
-    child.wait().unwrap();
 }
 
 #[test]

@@ -3,6 +3,7 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use signaltty_core::agent::{AgentKind, Anchor, Conversation, Extent, FileIdentity, SavedAgent};
 use signaltty_core::env::{ConfigEnv, SavedEnv};
@@ -68,6 +69,7 @@ pub(crate) fn synced(session: &SavedSession) -> Save<'_> {
         durability: Durability::Synced,
         tails: &[],
         closed: &[],
+        now: Duration::ZERO,
     }
 }
 
