@@ -100,8 +100,8 @@ fn finish(view: View<'_>, out: &mut String) {
             set_private(mode, on, out);
         }
     }
-    for (mode, on) in &view.shadow.passive_modes {
-        set_private(*mode, *on, out);
+    for mode in &view.shadow.passive_modes {
+        set_private(*mode, true, out);
     }
     if view.shadow.modify_other_keys > 0 {
         let _ = write!(out, "\x1b[>4;{}m", view.shadow.modify_other_keys);

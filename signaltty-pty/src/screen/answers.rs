@@ -3,9 +3,10 @@
 //! The emulator composes most of them. Colours and pixel sizes it leaves to its
 //! user: a dark terminal with xterm's palette answers here.
 
+use std::sync::{Arc, Mutex, PoisonError};
+
 use alacritty_terminal::event::{Event, EventListener};
 use alacritty_terminal::vte::ansi::{NamedColor, Rgb};
-use std::sync::{Arc, Mutex, PoisonError};
 
 /// Receives the emulator's answers; everything else it says is not needed.
 #[derive(Debug, Clone, Default)]

@@ -6,11 +6,12 @@
 //! deleted at the top (`CSI M`) are gone, as in xterm.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Arc;
 
 use alacritty_terminal::event::VoidListener;
 use alacritty_terminal::grid::{Charsets, Cursor, Dimensions};
 use alacritty_terminal::index::{Column, Line};
-use alacritty_terminal::term::cell::{Cell, Flags};
+use alacritty_terminal::term::cell::{Cell, CellExtra, Flags};
 use alacritty_terminal::term::test::TermSize;
 use alacritty_terminal::term::{Config, Term, TermMode};
 use alacritty_terminal::vte::ansi::{Attr, CharsetIndex, Handler, NamedMode, NamedPrivateMode};
@@ -258,17 +259,7 @@ impl Driver<'_> {
     }
 }
 
-type CrowdedCell = (Line, Column, <Cell as Extra>::Extra);
-
-/// Names the type of a cell's rare contents, which the emulator does not export
-/// under a short name.
-trait Extra {
-    type Extra;
-}
-
-impl Extra for Cell {
-    type Extra = Option<std::sync::Arc<alacritty_terminal::term::cell::CellExtra>>;
-}
+type CrowdedCell = (Line, Column, Option<Arc<CellExtra>>);
 
 /// How many columns a character takes, as the emulator counts it.
 fn width(c: char) -> usize {

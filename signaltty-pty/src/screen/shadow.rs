@@ -1,7 +1,7 @@
 //! State that the emulator hides or does not have, kept beside it so that a
 //! repaint can reproduce it.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeSet, VecDeque};
 
 /// See the module.
 #[derive(Debug)]
@@ -18,8 +18,8 @@ pub(crate) struct Shadow {
     pub(crate) keyboards: [Keyboard; 2],
     /// The level of xterm's modifyOtherKeys.
     pub(crate) modify_other_keys: u8,
-    /// Modes that only the real terminal acts on, as last set by the program.
-    pub(crate) passive_modes: BTreeMap<u16, bool>,
+    /// Modes that only the real terminal acts on, and that the program set.
+    pub(crate) passive_modes: BTreeSet<u16>,
     /// The title the program gave.
     pub(crate) title: Option<String>,
     titles: VecDeque<Option<String>>,
@@ -65,7 +65,7 @@ impl Shadow {
             styled_cursor: false,
             keyboards: Default::default(),
             modify_other_keys: 0,
-            passive_modes: BTreeMap::new(),
+            passive_modes: BTreeSet::new(),
             title: None,
             titles: VecDeque::new(),
             last_cleared: None,
@@ -115,8 +115,10 @@ impl Shadow {
 
     /// Notes a mode of the real terminal; others are not known to be harmless.
     pub(super) fn note_mode(&mut self, mode: u16, on: bool) {
-        if PASSIVE_MODES.contains(&mode) {
-            self.passive_modes.insert(mode, on);
+        if on && PASSIVE_MODES.contains(&mode) {
+            self.passive_modes.insert(mode);
+        } else {
+            self.passive_modes.remove(&mode);
         }
     }
 }
@@ -125,9 +127,9 @@ fn default_tabs(from: usize, to: usize) -> Vec<bool> {
     (from..to).map(|column| column % TAB == 0).collect()
 }
 
-/// Reverse video, X10 mouse, urxvt and pixel mouse, alt-sends-escape, colour
-/// scheme reports, in-band resize reports.
-const PASSIVE_MODES: [u16; 7] = [5, 9, 1015, 1016, 1036, 2031, 2048];
+/// Reverse video, X10 mouse, urxvt and pixel mouse, colour scheme reports,
+/// in-band resize reports. All are off in a fresh terminal.
+const PASSIVE_MODES: [u16; 6] = [5, 9, 1015, 1016, 2031, 2048];
 
 const TAB: usize = 8;
 

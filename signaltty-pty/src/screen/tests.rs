@@ -18,7 +18,7 @@ struct Dump {
     region: (usize, usize),
     tabs: Vec<bool>,
     shifted: bool,
-    passive: Vec<(u16, bool)>,
+    passive: Vec<u16>,
     keyboards: Vec<(u8, Vec<u8>)>,
     other_keys: u8,
     title: Option<String>,
@@ -57,12 +57,7 @@ fn dump(screen: &Screen) -> Dump {
         region: shadow.region,
         tabs: shadow.tabs.clone(),
         shifted: shadow.shifted,
-        passive: shadow
-            .passive_modes
-            .iter()
-            .map(|(m, on)| (*m, *on))
-            .filter(|m| m.1)
-            .collect(),
+        passive: shadow.passive_modes.iter().copied().collect(),
         keyboards: shadow.keyboards.iter().take(shown).map(keyboard).collect(),
         other_keys: shadow.modify_other_keys,
         title: shadow.title.clone(),
