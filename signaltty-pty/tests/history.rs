@@ -190,6 +190,8 @@ fn clearing_keeps_the_screen_once_and_erasing_the_log_erases_it() {
     cleared.advance(b"\x1b[3J");
     assert_eq!(cleared.lines(10), ["title", "body"]);
     assert!(cleared.history().is_empty());
+    let reset = screen(20, 5, "shell\x1b[?1049hfull\x1bcnew");
+    assert_eq!(reset.lines(10), ["shell", "new"]);
 }
 
 #[test]

@@ -235,6 +235,19 @@ fn c091_what_cannot_be_started_says_why() {
 }
 
 #[test]
+fn c091_every_one_of_many_children_runs_and_is_reported() {
+    run(async {
+        let children: Vec<_> = (0..150)
+            .map(|number| (number, start(&sh(&format!("read line; exit {number}")))))
+            .collect();
+        for (number, (pty, child)) in &children {
+            write(pty, "\n").await;
+            assert_eq!(child.wait().await.unwrap().code, Some(*number));
+        }
+    });
+}
+
+#[test]
 fn programs_are_found_where_the_child_would_find_them() {
     let directory = tempfile::tempdir().unwrap();
     let root = directory.path();

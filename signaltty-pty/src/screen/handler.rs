@@ -205,9 +205,10 @@ impl Handler for Driver<'_> {
     }
 
     fn reset_state(&mut self) {
+        // What the primary screen holds is lost to no reset.
+        self.switch_screen(false);
         self.leave_all();
         self.term.reset_state();
-        *self.parked = None;
         self.shadow.region = (0, self.term.screen_lines());
         let title = self.shadow.title.take();
         self.shadow.reset();
