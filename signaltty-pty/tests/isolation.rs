@@ -1,7 +1,7 @@
 //! What a child gets from the process that starts it, and what ends with whom.
 //!
 //! Some tests need a process in a certain state as the parent. For these the
-//! test program starts itself again, with only [`helper`] to run.
+//! test program starts itself again, with only [`inner`] to run.
 
 #![allow(
     clippy::unwrap_used,
@@ -30,28 +30,28 @@ use rustix::process::{Pid, PidfdFlags, pidfd_open, test_kill_process};
 /// Tests that count or share descriptors must not run at the same time.
 static DESCRIPTORS: Mutex<()> = Mutex::new(());
 
-/// Names what the helper process shall do.
+/// Names what the inner process shall do.
 const TASK: &str = "SIGNALTTY_PTY_TEST_TASK";
 
 /// As the kernel shows it for descriptors.
 const O_CLOEXEC: u32 = 0o2_000_000;
 
-/// Not a test by itself: the body of the helper process.
+/// Not a test by itself: the body of the inner process.
 #[test]
-fn helper() {
+fn inner() {
     let Ok(task) = env::var(TASK) else { return };
     run(async {
         match task.as_str() {
             "signals" => {
                 // The file of a shell would show what it blocks to start grep.
                 for line in output(&spec(&["grep", "^Sig", "/proc/self/status"])).await {
-                    println!("helper: {line}");
+                    println!("inner: {line}");
                 }
             }
             "parent" => {
                 let (pty, child) = start(&sh("trap '' HUP TERM; echo ready; exec sleep 1000"));
                 read_until(&pty, "ready").await;
-                println!("helper: {}", child.pid());
+                println!("inner: {}", child.pid());
                 // Until the test kills this process.
                 io::stdin().lines().for_each(drop);
             }
@@ -60,12 +60,12 @@ fn helper() {
     });
 }
 
-/// Starts the helper by a shell that runs `before` first.
-fn start_helper(task: &str, before: &str) -> std::process::Child {
+/// Starts the inner process by a shell that runs `before` first.
+fn start_inner(task: &str, before: &str) -> std::process::Child {
     Command::new("sh")
         .args([
             "-c",
-            &format!("{before} exec \"$0\" --exact helper --nocapture"),
+            &format!("{before} exec \"$0\" --exact inner --nocapture"),
         ])
         .arg(env::current_exe().unwrap())
         .env(TASK, task)
@@ -75,12 +75,12 @@ fn start_helper(task: &str, before: &str) -> std::process::Child {
         .unwrap()
 }
 
-/// What the helper has to say, line by line.
-fn said(helper: &mut std::process::Child) -> impl Iterator<Item = String> + use<> {
-    let lines = BufReader::new(helper.stdout.take().unwrap()).lines();
+/// What the inner process has to say, line by line.
+fn said(inner: &mut std::process::Child) -> impl Iterator<Item = String> + use<> {
+    let lines = BufReader::new(inner.stdout.take().unwrap()).lines();
     lines
         .map_while(Result::ok)
-        .filter_map(|line| line.split_once("helper: ").map(|s| s.1.into()))
+        .filter_map(|line| line.split_once("inner: ").map(|s| s.1.into()))
 }
 
 fn wait_for_end(pid: u32) {
@@ -101,8 +101,8 @@ fn wait_for_end(pid: u32) {
 
 #[test]
 fn d15_a_direct_child_dies_with_a_killed_parent() {
-    let mut helper = start_helper("parent", "");
-    let mut said = said(&mut helper);
+    let mut inner = start_inner("parent", "");
+    let mut said = said(&mut inner);
     let child: u32 = said.next().unwrap().parse().unwrap();
     let status = fs::read_to_string(format!("/proc/{child}/status")).unwrap();
     let ignored = status
@@ -114,16 +114,16 @@ fn d15_a_direct_child_dies_with_a_killed_parent() {
         "0000000000004001",
         "the child ignores HUP and TERM"
     );
-    helper.kill().unwrap();
-    helper.wait().unwrap();
+    inner.kill().unwrap();
+    inner.wait().unwrap();
     wait_for_end(child);
 }
 
 #[test]
 fn ignored_and_blocked_signals_are_not_handed_down() {
-    let mut helper = start_helper("signals", "trap '' HUP INT QUIT TERM USR1;");
-    let lines: Vec<String> = said(&mut helper).collect();
-    assert!(helper.wait().unwrap().success());
+    let mut inner = start_inner("signals", "trap '' HUP INT QUIT TERM USR1;");
+    let lines: Vec<String> = said(&mut inner).collect();
+    assert!(inner.wait().unwrap().success());
     for set in ["SigBlk", "SigIgn"] {
         let line = lines.iter().find(|line| line.starts_with(set)).unwrap();
         assert!(line.ends_with("\t0000000000000000"), "{line}");
