@@ -70,6 +70,7 @@ mod spawn;
 mod stop;
 mod style;
 mod sys;
+mod tail;
 
 pub use child::{Child, ExitStatus};
 pub use error::{OpenError, ResolveError, SignalError, SpawnError, WriteCause, WriteError};
@@ -82,3 +83,4 @@ pub use signal::{Signal, UnknownSignal};
 pub use size::Size;
 pub use spawn::{SpawnSpec, spawn};
 pub use stop::{StopReport, StopStep};
+pub use tail::{tail_styled, tail_text};

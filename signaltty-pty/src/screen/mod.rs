@@ -175,6 +175,12 @@ impl Screen {
         self.term.mode().contains(TermMode::BRACKETED_PASTE)
     }
 
+    /// Whether arrow keys are sent in application mode (DECCKM).
+    #[must_use]
+    pub fn application_cursor(&self) -> bool {
+        self.term.mode().contains(TermMode::APP_CURSOR)
+    }
+
     /// What the program told its terminal since the last call.
     ///
     /// At most a few dozen events are kept: a newer title, bell or directory
