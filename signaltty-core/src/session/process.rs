@@ -147,7 +147,8 @@ impl Session {
         };
         let size = record.size;
         let instance = self.new_instance();
-        self.restarting.insert(instance, (request, pane, config_env));
+        self.restarting
+            .insert(instance, (request, pane, config_env));
         self.start(instance, pane, command, size, request, out);
         Ok(())
     }

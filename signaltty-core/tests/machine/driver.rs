@@ -367,7 +367,10 @@ fn command(what: u8, a: u8, b: u8) -> Command {
         2 | 3 => split(a, b, spec),
         4 => Command::ClosePane(pane(b)),
         5 if a < 2 => Command::CloseTab(tab(b)),
-        6 => Command::Restart { pane: pane(b), config_env: Default::default() },
+        6 => Command::Restart {
+            pane: pane(b),
+            config_env: Default::default(),
+        },
         7 => Command::Terminate(pane(b)),
         8 if a == 0 => Command::CloseWorkspace(ws(b)),
         8 => Command::SetArea {

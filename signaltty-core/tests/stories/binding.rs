@@ -142,7 +142,10 @@ fn s0_19_another_conversation_drops_the_reported_command() {
     let reported = ReportedArgv(vec!["claude".into(), "-r".into(), "A".into()]);
     record.agent.as_mut().unwrap().reported_argv = Some(reported);
     let mut world = World::restored(saved);
-    let instance = spawn_of(&world.ask(Command::Restart { pane: pane(1), config_env: Default::default() }));
+    let instance = spawn_of(&world.ask(Command::Restart {
+        pane: pane(1),
+        config_env: Default::default(),
+    }));
     world.started(instance);
     let kept = |world: &World| {
         let agent = world.pane(pane(1)).record.agent.clone().unwrap();
@@ -161,7 +164,10 @@ fn a_fresh_conversation_after_a_restart_replaces_only_once_used() {
     let mut world = World::new();
     let instance = world.talking(1, "claude", "A");
     world.exit(instance, 0);
-    let instance = spawn_of(&world.ask(Command::Restart { pane: pane(1), config_env: Default::default() }));
+    let instance = spawn_of(&world.ask(Command::Restart {
+        pane: pane(1),
+        config_env: Default::default(),
+    }));
     world.started(instance);
     world.shows(instance, "Z");
     not_used(&mut world, instance, "Z");

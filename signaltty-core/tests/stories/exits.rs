@@ -165,7 +165,10 @@ fn r9_c118_facts_of_a_dead_process_change_nothing() {
     let mut world = World::new();
     let old = world.talking(1, "claude", "A");
     world.exit(old, 1);
-    let new = crate::support::spawn_of(&world.ask(Command::Restart { pane: pane(1), config_env: Default::default() }));
+    let new = crate::support::spawn_of(&world.ask(Command::Restart {
+        pane: pane(1),
+        config_env: Default::default(),
+    }));
     world.started(new);
     let before = world.saved();
     for effects in [
@@ -186,10 +189,16 @@ fn restart_runs_the_saved_command_in_the_same_slot() {
     let mut world = World::new();
     let instance = world.workspace(1, shell());
     world.exit(instance, 1);
-    let effects = world.ask(Command::Restart { pane: pane(1), config_env: Default::default() });
+    let effects = world.ask(Command::Restart {
+        pane: pane(1),
+        config_env: Default::default(),
+    });
     assert_eq!(words(&effects), ["spawn sleep 600"]);
     assert_eq!(
-        words(&world.ask(Command::Restart { pane: pane(1), config_env: Default::default() })),
+        words(&world.ask(Command::Restart {
+            pane: pane(1),
+            config_env: Default::default()
+        })),
         ["err PANE_LIVE"]
     );
     let effects = world.started(crate::support::spawn_of(&effects));
@@ -204,7 +213,10 @@ fn a_pane_closed_while_it_restarts_leaves_no_process() {
     let mut world = World::new();
     let instance = world.workspace(1, shell());
     world.exit(instance, 1);
-    let spawn = world.ask(Command::Restart { pane: pane(1), config_env: Default::default() });
+    let spawn = world.ask(Command::Restart {
+        pane: pane(1),
+        config_env: Default::default(),
+    });
     world.ask(Command::ClosePane(pane(1)));
     let effects = world.started(crate::support::spawn_of(&spawn));
     assert_eq!(words(&effects), ["kill", "err GONE"]);

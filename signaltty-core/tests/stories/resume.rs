@@ -175,7 +175,10 @@ fn s1_26_a_pane_with_a_process_is_not_resumed_again() {
     let before = world.saved();
     assert_eq!(words(&world.ask(resume(1))), ["err PANE_LIVE"]);
     assert_eq!(
-        words(&world.ask(Command::Restart { pane: pane(1), config_env: Default::default() })),
+        words(&world.ask(Command::Restart {
+            pane: pane(1),
+            config_env: Default::default()
+        })),
         ["err PANE_LIVE"]
     );
     assert_eq!(world.saved(), before);

@@ -84,7 +84,10 @@ fn s6_what_is_being_started_is_answered_and_stopped() {
     let mut world = World::new();
     let old = world.workspace(1, shell());
     world.exit(old, 1);
-    let restarting = spawn_of(&world.ask(Command::Restart { pane: pane(1), config_env: Default::default() }));
+    let restarting = spawn_of(&world.ask(Command::Restart {
+        pane: pane(1),
+        config_env: Default::default(),
+    }));
     let creating = spawn_of(&world.ask(new_workspace(2, shell())));
     // They count: something runs, or is about to.
     let refused = words(&world.ask(Command::Shutdown { force: false }));

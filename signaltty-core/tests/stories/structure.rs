@@ -101,7 +101,13 @@ fn s1_what_is_not_there_is_refused_and_changes_nothing() {
         (Command::ClosePane(pane(9)), "err NO_SUCH_PANE"),
         (Command::CloseTab(tab(9)), "err NO_SUCH_TAB"),
         (Command::CloseWorkspace(ws(9)), "err NO_SUCH_WORKSPACE"),
-        (Command::Restart { pane: pane(1), config_env: Default::default() }, "err PANE_LIVE"),
+        (
+            Command::Restart {
+                pane: pane(1),
+                config_env: Default::default(),
+            },
+            "err PANE_LIVE",
+        ),
         (crate::support::resume(1), "err PANE_LIVE"),
         (Command::Terminate(pane(9)), "err NO_SUCH_PANE"),
         (split(1, 1, shell()), "err INTERNAL"),
