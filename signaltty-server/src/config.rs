@@ -1,0 +1,153 @@
+//! Where things are, read from the environment once and passed on.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+/// The longest path of a Unix socket in bytes (`sockaddr_un`, unix(7), less its
+/// terminating NUL).
+pub const MAX_SOCKET_PATH: usize = 107;
+
+/// Paths of one server.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Paths {
+    /// Where the state is.
+    pub state_dir: PathBuf,
+    /// What is gone at reboot: sockets and files made for one launch.
+    pub runtime_dir: PathBuf,
+    /// Where clients connect.
+    pub socket: PathBuf,
+}
+
+/// What a caller wants instead of the defaults.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Overrides {
+    /// `--state-dir`
+    pub state_dir: Option<PathBuf>,
+    /// `--socket`
+    pub socket: Option<PathBuf>,
+}
+
+/// Why no paths could be made out.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum PathsError {
+    /// There is neither a home nor an explicit directory.
+    #[error(
+        "no place for the state: neither HOME nor XDG_STATE_HOME is set; set one, or pass \
+         --state-dir DIR"
+    )]
+    NoHome,
+    /// A Unix socket cannot have such a path (C097).
+    #[error(
+        "the socket path {} has {} bytes, a Unix socket takes {MAX_SOCKET_PATH}; pass a shorter \
+         one with --socket PATH", .0.display(), .0.as_os_str().len()
+    )]
+    SocketTooLong(PathBuf),
+    /// A path must be absolute.
+    #[error("{what} must be an absolute path, not {}", .path.display())]
+    Relative {
+        /// Which.
+        what: &'static str,
+        /// What was given.
+        path: PathBuf,
+    },
+}
+
+impl Paths {
+    /// Makes out the paths. `var` reads an environment variable; empty ones
+    /// count as unset. Options win over `SIGNALTTY_*`, which win over XDG.
+    ///
+    /// # Errors
+    ///
+    /// When there is no place for the state, or the socket's path is too long.
+    pub fn resolve(
+        overrides: &Overrides,
+        cwd: &Path,
+        var: impl Fn(&str) -> Option<OsString>,
+    ) -> Result<Self, PathsError> {
+        let var = |name: &str| {
+            var(name)
+                .filter(|value| !value.is_empty())
+                .map(PathBuf::from)
+        };
+        let xdg = |name: &str| var(name).filter(|path| path.is_absolute());
+        let given = overrides
+            .state_dir
+            .clone()
+            .or_else(|| var("SIGNALTTY_STATE_DIR"));
+        let explicit_state = given.is_some();
+        let state_dir = given
+            .map(|path| cwd.join(path))
+            .or_else(|| Some(xdg("XDG_STATE_HOME")?.join("signaltty")))
+            .or_else(|| Some(xdg("HOME")?.join(".local/state/signaltty")))
+            .ok_or(PathsError::NoHome)?;
+        // A server with a state directory of its own has a socket of its own.
+        let runtime_dir = match xdg("XDG_RUNTIME_DIR") {
+            Some(dir) if !explicit_state => dir.join("signaltty"),
+            _ => state_dir.join("run"),
+        };
+        let socket = overrides
+            .socket
+            .clone()
+            .or_else(|| var("SIGNALTTY_SOCKET"))
+            .map_or_else(|| runtime_dir.join("signaltty.sock"), |path| cwd.join(path));
+        if socket.as_os_str().len() > MAX_SOCKET_PATH {
+            return Err(PathsError::SocketTooLong(socket));
+        }
+        Ok(Self {
+            state_dir,
+            runtime_dir,
+            socket,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn resolve(overrides: &Overrides, vars: &[(&str, &str)]) -> Result<Paths, PathsError> {
+        Paths::resolve(overrides, Path::new("/cwd"), |name| {
+            vars.iter()
+                .find(|(n, _)| *n == name)
+                .map(|(_, v)| OsString::from(v))
+        })
+    }
+
+    #[test]
+    fn d18_paths_follow_xdg_and_options_win() {
+        let vars = [
+            ("HOME", "/h"),
+            ("XDG_RUNTIME_DIR", "/run/u"),
+            ("XDG_STATE_HOME", ""),
+        ];
+        let paths = resolve(&Overrides::default(), &vars).unwrap();
+        assert_eq!(paths.state_dir, Path::new("/h/.local/state/signaltty"));
+        assert_eq!(paths.socket, Path::new("/run/u/signaltty/signaltty.sock"));
+        let overrides = Overrides {
+            state_dir: Some("s".into()),
+            socket: None,
+        };
+        let paths = resolve(&overrides, &vars).unwrap();
+        assert_eq!(paths.state_dir, Path::new("/cwd/s"));
+        assert_eq!(paths.socket, Path::new("/cwd/s/run/signaltty.sock"));
+        assert!(matches!(
+            resolve(&Overrides::default(), &[]),
+            Err(PathsError::NoHome)
+        ));
+    }
+
+    #[test]
+    fn c097_a_socket_path_that_is_too_long_is_an_error() {
+        let socket = Some(PathBuf::from(format!("/{}", "x".repeat(107))));
+        let error = resolve(
+            &Overrides {
+                state_dir: None,
+                socket,
+            },
+            &[("HOME", "/h")],
+        )
+        .unwrap_err();
+        assert!(error.to_string().contains("108 bytes"), "{error}");
+    }
+}

@@ -1,0 +1,147 @@
+//! An attached connection: frames both ways.
+
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use bytes::BytesMut;
+use serde_json::Value;
+use signaltty_core::id::PaneId;
+use tokio::io::AsyncWriteExt as _;
+use tokio::net::UnixStream;
+use tokio::net::unix::OwnedWriteHalf;
+use tokio::sync::mpsc;
+
+use super::event::{ClientFact, Event};
+use super::pane_task::{AttachedClient, CLIENT_FRAMES, PaneMessage};
+use crate::protocol::frame::{Frame, FrameReader};
+
+/// What a connection needs to become an attached one.
+pub(crate) struct Attachment {
+    pub(crate) pane: PaneId,
+    pub(crate) messages: mpsc::Sender<PaneMessage>,
+    pub(crate) read_only: bool,
+    pub(crate) history: usize,
+    /// The reply, after which frames begin.
+    pub(crate) reply: Value,
+}
+
+/// Frames written at once at most, in bytes.
+const BATCH: usize = 256 * 1024;
+
+static NEXT_CLIENT: AtomicU64 = AtomicU64::new(1);
+
+/// Serves frames until either side detaches or the process ends.
+pub(crate) async fn serve(
+    stream: UnixStream,
+    buffered: BytesMut,
+    attachment: Attachment,
+    events: mpsc::Sender<Event>,
+) -> io::Result<()> {
+    let id = NEXT_CLIENT.fetch_add(1, Ordering::Relaxed);
+    let (read, write) = stream.into_split();
+    let (frames, queue) = mpsc::channel(CLIENT_FRAMES);
+    let behind = Arc::new(AtomicBool::new(false));
+    let client = AttachedClient {
+        id,
+        frames,
+        behind: Arc::clone(&behind),
+    };
+    let Attachment {
+        pane,
+        messages,
+        read_only,
+        history,
+        ..
+    } = attachment;
+    let attach = PaneMessage::Attach { client, history };
+    if messages.send(attach).await.is_err() {
+        return Ok(());
+    }
+    let _ = events
+        .send(Event::Client {
+            pane,
+            what: ClientFact::Seen,
+        })
+        .await;
+    let writer = write_frames(write, queue, id, behind, messages.clone());
+    let reader = read_frames(
+        FrameReader::new(read, buffered),
+        id,
+        pane,
+        read_only,
+        &messages,
+        &events,
+    );
+    let result = tokio::select! {
+        result = writer => result,
+        result = reader => result,
+    };
+    let _ = messages.send(PaneMessage::Detach(id)).await;
+    result
+}
+
+/// Writes what waits, several frames at once. Ends after the frame that says
+/// that the process ended.
+async fn write_frames(
+    mut write: OwnedWriteHalf,
+    mut queue: mpsc::Receiver<Frame>,
+    id: u64,
+    behind: Arc<AtomicBool>,
+    messages: mpsc::Sender<PaneMessage>,
+) -> io::Result<()> {
+    let mut out = BytesMut::new();
+    while let Some(frame) = queue.recv().await {
+        let mut over = matches!(frame, Frame::Exit(_) | Frame::Detach);
+        frame.encode(&mut out);
+        while !over && out.len() < BATCH {
+            let Ok(next) = queue.try_recv() else { break };
+            over = matches!(next, Frame::Exit(_) | Frame::Detach);
+            next.encode(&mut out);
+        }
+        write.write_all(&out).await?;
+        out.clear();
+        if over {
+            return write.shutdown().await;
+        }
+        if behind.load(Ordering::Acquire) && queue.is_empty() {
+            let _ = messages.send(PaneMessage::Drained(id)).await;
+        }
+    }
+    Ok(())
+}
+
+async fn read_frames(
+    mut reader: FrameReader<tokio::net::unix::OwnedReadHalf>,
+    id: u64,
+    pane: PaneId,
+    read_only: bool,
+    messages: &mpsc::Sender<PaneMessage>,
+    events: &mpsc::Sender<Event>,
+) -> io::Result<()> {
+    while let Some(frame) = reader.next().await? {
+        let sent = match frame {
+            Frame::Input(bytes) if !read_only => messages
+                .send(PaneMessage::Input { bytes, done: None })
+                .await
+                .is_ok(),
+            Frame::Resize { cols, rows } if !read_only => {
+                let what = ClientFact::Size { cols, rows };
+                events.send(Event::Client { pane, what }).await.is_ok()
+            }
+            Frame::HistoryRequest { lines } => {
+                let lines = usize::try_from(lines).unwrap_or(usize::MAX);
+                messages
+                    .send(PaneMessage::History { id, lines })
+                    .await
+                    .is_ok()
+            }
+            Frame::Detach => return Ok(()),
+            _ => true,
+        };
+        if !sent {
+            return Ok(());
+        }
+    }
+    Ok(())
+}

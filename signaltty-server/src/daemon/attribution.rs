@@ -1,0 +1,265 @@
+//! Which instance a report comes from.
+//!
+//! A report counts only if it carries the secret of a launch that still lives,
+//! comes from a process below that launch's own child, and the agent that sent
+//! it is that child and not another agent inside it (C031, C118, C119).
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use signaltty_adapters::{AgentHost, InstanceView, ProcHost};
+use signaltty_core::agent::AgentKind;
+use signaltty_core::id::InstanceId;
+
+/// How far up a process's ancestry is followed.
+const HOPS: usize = 64;
+
+/// A launch that may report.
+#[derive(Debug, Clone)]
+pub(crate) struct LaunchRecord {
+    pub(crate) kind: Option<AgentKind>,
+    pub(crate) secret: String,
+    pub(crate) view: InstanceView,
+    /// The machine as the process sees it.
+    pub(crate) host: Arc<ProcHost>,
+}
+
+/// The launches that live.
+#[derive(Debug, Default)]
+pub(crate) struct Launches {
+    by_instance: BTreeMap<InstanceId, LaunchRecord>,
+}
+
+/// Why a report was dropped.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum Unattributed {
+    #[error("the launch that this report names is over or never was")]
+    UnknownLaunch,
+    #[error("the report names agent {reported}, the pane runs {runs}")]
+    OtherAgent { reported: String, runs: String },
+    #[error("the pane runs no agent that could report")]
+    NoAgent,
+    #[error("the reporting process is not one of the pane's")]
+    Foreign,
+    #[error("the report is from another agent inside the pane's agent")]
+    Nested,
+}
+
+impl Launches {
+    pub(crate) fn add(&mut self, record: LaunchRecord) {
+        self.by_instance.insert(record.view.instance, record);
+    }
+
+    pub(crate) fn remove(&mut self, instance: InstanceId) {
+        self.by_instance.remove(&instance);
+    }
+
+    pub(crate) fn of(&self, instance: InstanceId) -> Option<&LaunchRecord> {
+        self.by_instance.get(&instance)
+    }
+
+    /// Finds the launch that a report comes from.
+    pub(crate) fn attribute(
+        &self,
+        host: &dyn AgentHost,
+        peer: Option<u32>,
+        kind: &AgentKind,
+        secret: &str,
+        agent_pid: Option<u32>,
+    ) -> Result<&LaunchRecord, Unattributed> {
+        let launch = self
+            .by_instance
+            .values()
+            .find(|launch| same_secret(&launch.secret, secret))
+            .ok_or(Unattributed::UnknownLaunch)?;
+        let runs = launch.kind.as_ref().ok_or(Unattributed::NoAgent)?;
+        if runs != kind {
+            let (reported, runs) = (kind.to_string(), runs.to_string());
+            return Err(Unattributed::OtherAgent { reported, runs });
+        }
+        let root = launch.view.pid;
+        let alive = host
+            .process(root)
+            .is_some_and(|found| found.start_ticks == launch.view.start_ticks);
+        let below = peer.is_some_and(|peer| descends(host, peer, root));
+        if !alive || !below {
+            return Err(Unattributed::Foreign);
+        }
+        // The agent says which process it is. If that is a process below the
+        // one that we started, it was started by that: another agent.
+        match agent_pid {
+            Some(pid) if pid != root => Err(Unattributed::Nested),
+            _ => Ok(launch),
+        }
+    }
+}
+
+/// Whether `pid` is `root` or below it.
+fn descends(host: &dyn AgentHost, pid: u32, root: u32) -> bool {
+    let mut at = pid;
+    for _ in 0..HOPS {
+        if at == root {
+            return true;
+        }
+        match host.process(at) {
+            Some(found) if found.parent > 1 => at = found.parent,
+            _ => return false,
+        }
+    }
+    false
+}
+
+/// Compares without stopping at the first difference, so that the time it takes
+/// says nothing about the secret.
+fn same_secret(ours: &str, given: &str) -> bool {
+    ours.len() == given.len()
+        && ours
+            .bytes()
+            .zip(given.bytes())
+            .fold(0, |diff, (a, b)| diff | (a ^ b))
+            == 0
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use signaltty_adapters::ProcessInfo;
+    use signaltty_core::env::ConfigEnv;
+    use signaltty_core::id::ServerEpoch;
+    use signaltty_core::session::{Config, Session};
+
+    use super::*;
+
+    /// Processes as (pid, parent).
+    struct Machine(Vec<(u32, u32)>);
+
+    impl AgentHost for Machine {
+        fn home(&self) -> Option<PathBuf> {
+            None
+        }
+
+        fn process(&self, pid: u32) -> Option<ProcessInfo> {
+            let (pid, parent) = *self.0.iter().find(|(known, _)| *known == pid)?;
+            Some(ProcessInfo {
+                pid,
+                parent,
+                start_ticks: 7,
+                argv: Vec::new(),
+            })
+        }
+
+        fn tree(&self, _pid: u32) -> Vec<ProcessInfo> {
+            Vec::new()
+        }
+
+        fn find_program(&self, _program: &str) -> Option<PathBuf> {
+            None
+        }
+    }
+
+    /// An instance id can only come from a session.
+    fn instance() -> InstanceId {
+        use signaltty_core::id::{PaneId, RequestId, TabId, WorkspaceId};
+        use signaltty_core::session::{Command, Effect, Input, PaneSpec};
+        use signaltty_core::time::Now;
+        let mut session = Session::new(ServerEpoch(1), Config::default());
+        let spec = PaneSpec {
+            argv: vec!["claude".into()],
+            cwd: "/".into(),
+            env: Default::default(),
+            agent: None,
+            config_env: ConfigEnv::default(),
+        };
+        let command = Command::NewWorkspace {
+            workspace: WorkspaceId::from_random([0; 10]),
+            name: None,
+            cwd: "/".into(),
+            tab: TabId::from_random([0; 10]),
+            pane: PaneId::from_random([0; 10]),
+            spec,
+        };
+        let now = Now {
+            mono: Default::default(),
+            wall: Default::default(),
+        };
+        let input = Input::Command {
+            request: RequestId(1),
+            command,
+        };
+        let effects = session.handle(now, input);
+        let found = effects.into_iter().find_map(|effect| match effect {
+            Effect::Spawn { instance, .. } => Some(instance),
+            _ => None,
+        });
+        found.unwrap()
+    }
+
+    fn launches() -> Launches {
+        let mut launches = Launches::default();
+        launches.add(LaunchRecord {
+            kind: Some("claude".parse().unwrap()),
+            secret: "s".repeat(32),
+            view: InstanceView {
+                instance: instance(),
+                pid: 100,
+                start_ticks: 7,
+                cwd: "/".into(),
+                config_env: ConfigEnv::default(),
+            },
+            host: Arc::new(ProcHost {
+                home: None,
+                path: Default::default(),
+            }),
+        });
+        launches
+    }
+
+    fn ask(
+        peer: u32,
+        kind: &str,
+        secret: &str,
+        agent_pid: Option<u32>,
+    ) -> Result<(), Unattributed> {
+        // 100 is the pane's agent, 110 its hook, 150 an agent inside it, 160
+        // that one's hook; 200 belongs to another pane.
+        let machine = Machine(vec![
+            (100, 50),
+            (110, 100),
+            (150, 100),
+            (160, 150),
+            (200, 50),
+            (50, 1),
+        ]);
+        let secret = secret.repeat(32);
+        let launches = launches();
+        let found = launches.attribute(
+            &machine,
+            Some(peer),
+            &kind.parse().unwrap(),
+            &secret,
+            agent_pid,
+        );
+        found.map(|_| ())
+    }
+
+    #[test]
+    fn c031_c118_c119_only_the_panes_own_agent_is_heard() {
+        assert_eq!(ask(110, "claude", "s", Some(100)), Ok(()));
+        assert_eq!(ask(110, "claude", "s", None), Ok(()));
+        assert_eq!(
+            ask(160, "claude", "s", Some(150)),
+            Err(Unattributed::Nested)
+        );
+        assert_eq!(ask(200, "claude", "s", None), Err(Unattributed::Foreign));
+        assert_eq!(ask(999, "claude", "s", None), Err(Unattributed::Foreign));
+        assert_eq!(
+            ask(110, "claude", "x", None),
+            Err(Unattributed::UnknownLaunch)
+        );
+        assert!(matches!(
+            ask(110, "grok", "s", None),
+            Err(Unattributed::OtherAgent { .. })
+        ));
+    }
+}

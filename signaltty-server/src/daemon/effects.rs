@@ -1,0 +1,340 @@
+//! Performs effects. Decides nothing.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use signaltty_adapters::{AgentAdapter, ProcHost};
+use signaltty_core::agent::AgentKind;
+use signaltty_core::id::{InstanceId, PaneId, RequestId};
+use signaltty_core::layout::Size;
+use signaltty_core::restore::{FailureCode, Refusal};
+use signaltty_core::save::{Durability, SaveToken};
+use signaltty_core::session::{CommandError, Effect, Input, Reply, SpawnCommand};
+use signaltty_persist::tail::Tail;
+use tokio::sync::oneshot;
+use tokio::time::timeout;
+
+use super::attribution::LaunchRecord;
+use super::event::{Answer, Event};
+use super::event_loop::{Daemon, GRACE, TAIL_BYTES};
+use super::launch::Launcher;
+use super::pane_task::PaneMessage;
+use super::saver::{SaveJob, SaveOutcome};
+use super::{agents, environment, panes};
+use crate::protocol::{Created, Resumed, WireError};
+
+/// How long a save waits for a pane's output. A pane that parses a flood is
+/// saved with the next one.
+const TAIL_WAIT: Duration = Duration::from_secs(1);
+
+type Adapter = Arc<dyn AgentAdapter>;
+
+impl Daemon {
+    pub(crate) fn perform(&mut self, effect: Effect) {
+        match effect {
+            Effect::Spawn {
+                pane,
+                instance,
+                command,
+                size,
+                request,
+            } => {
+                self.spawn(pane, instance, command, size, request);
+            }
+            Effect::Resize { instance, size } => {
+                let size = signaltty_pty::Size::new(size.cols, size.rows);
+                self.tell(instance, PaneMessage::Resize(size));
+            }
+            Effect::Kill { instance } => {
+                if let Some(handle) = self.panes.of(instance) {
+                    panes::stop(Arc::clone(&handle.child), GRACE);
+                }
+            }
+            Effect::Preflight {
+                pane,
+                request,
+                kind,
+                conversation,
+            } => match self.adapters.of(&kind).cloned() {
+                Some(adapter) => agents::preflight(
+                    adapter,
+                    self.host_for(request),
+                    conversation,
+                    pane,
+                    request,
+                    self.events.clone(),
+                ),
+                None => {
+                    let result = Err(no_adapter(&kind));
+                    self.input(Input::Preflighted {
+                        pane,
+                        request,
+                        result,
+                    });
+                }
+            },
+            Effect::Observe { instance, kind } => {
+                if let Some((adapter, launch)) = self.agent(instance, &kind) {
+                    let (host, view) = (Arc::clone(&launch.host), launch.view.clone());
+                    tokio::spawn(agents::observe(adapter, host, view, self.events.clone()));
+                }
+            }
+            Effect::ReadRecord {
+                instance,
+                witness,
+                kind,
+                named,
+            } => {
+                if let Some((adapter, launch)) = self.agent(instance, &kind) {
+                    let (host, events) = (Arc::clone(&launch.host), self.events.clone());
+                    agents::read_record(adapter, host, named, instance, witness, events);
+                }
+            }
+            Effect::Anchor {
+                instance,
+                kind,
+                conversation,
+            } => {
+                if let Some((adapter, launch)) = self.agent(instance, &kind) {
+                    let (host, events) = (Arc::clone(&launch.host), self.events.clone());
+                    agents::anchor(adapter, host, conversation, instance, events);
+                }
+            }
+            Effect::Save { token, durability } => self.save(token, durability),
+            Effect::ForgetTail { pane } => {
+                self.panes.forget_tail(pane);
+                self.closed.insert(pane);
+            }
+            Effect::Publish(event) => self.publisher.publish(&event),
+            Effect::Reply { request, result } => self.reply(request, result),
+            Effect::Stop => self.stopping = true,
+            other => tracing::error!("a bug: nobody performs {other:?}"),
+        }
+    }
+
+    fn spawn(
+        &mut self,
+        pane: PaneId,
+        instance: InstanceId,
+        command: SpawnCommand,
+        size: Size,
+        request: Option<RequestId>,
+    ) {
+        let waiting = request.and_then(|request| self.waiting.get_mut(&request));
+        let env = waiting.and_then(|waiting| waiting.env.take());
+        let base = env.as_ref().unwrap_or(&self.server_env);
+        let launcher = Launcher {
+            adapters: &self.adapters,
+            hook_program: &self.hook_program,
+            runtime_dir: &self.paths.runtime_dir,
+            socket: &self.paths.socket,
+        };
+        let prepared = match launcher.prepare(pane, instance, command, size, base) {
+            Ok(prepared) => prepared,
+            Err(refusal) => {
+                return self.input(Input::Spawned {
+                    instance,
+                    result: Err(refusal),
+                });
+            }
+        };
+        let started = self.spawner.spawn(prepared.spec.clone());
+        self.starting.insert(instance, prepared);
+        // A pane that is there already goes on below what it showed before.
+        let earlier = match (self.session.pane(pane), self.panes.kept_tail(pane)) {
+            (None, _) => Earlier::None,
+            (Some(_), Some(tail)) => Earlier::Kept(tail.clone()),
+            (Some(_), None) => Earlier::OnDisk(self.saver.tail(pane)),
+        };
+        let events = self.events.clone();
+        tokio::spawn(async move {
+            let earlier = earlier.read().await;
+            let result = started.await.map_err(|_| {
+                let message = "too many starts are waiting; try again";
+                Refusal::new(FailureCode::SpawnFailed, message)
+            });
+            let result = Box::new(result);
+            let _ = events
+                .send(Event::Spawned {
+                    pane,
+                    instance,
+                    result,
+                    earlier,
+                })
+                .await;
+        });
+    }
+
+    /// The adapter of an agent and the launch that it runs in.
+    fn agent(&self, instance: InstanceId, kind: &AgentKind) -> Option<(Adapter, &LaunchRecord)> {
+        Some((
+            self.adapters.of(kind).cloned()?,
+            self.launches.of(instance)?,
+        ))
+    }
+
+    /// The machine as the process that a request starts will see it.
+    fn host_for(&self, request: RequestId) -> Arc<ProcHost> {
+        let env = self
+            .waiting
+            .get(&request)
+            .and_then(|waiting| waiting.env.as_ref());
+        env.map_or_else(
+            || Arc::clone(&self.host),
+            |env| Arc::new(environment::host(env)),
+        )
+    }
+
+    fn save(&mut self, token: SaveToken, durability: Durability) {
+        let now = self.clock.now();
+        let session = self.session.saved(now);
+        let kept = |pane: PaneId| self.keeps_history(pane);
+        let mut tails: Vec<_> = self
+            .panes
+            .kept_tails()
+            .filter(|(pane, _)| kept(*pane))
+            .map(|(pane, tail)| (pane, tail.clone()))
+            .collect();
+        let printed = self.panes.take_printed();
+        let live: Vec<_> = printed
+            .into_iter()
+            .filter(|handle| self.keeps_history(handle.pane))
+            .filter_map(|handle| {
+                let (done, tail) = oneshot::channel();
+                let ask = PaneMessage::Tail {
+                    max: TAIL_BYTES,
+                    done,
+                };
+                handle.messages.try_send(ask).ok()?;
+                Some((handle.pane, tail))
+            })
+            .collect();
+        let closed: Vec<_> = self.closed.iter().copied().collect();
+        let (saver, events) = (self.saver.clone(), self.events.clone());
+        tokio::spawn(async move {
+            for (pane, tail) in live {
+                if let Ok(Ok(tail)) = timeout(TAIL_WAIT, tail).await {
+                    tails.push((pane, tail));
+                }
+            }
+            let job = SaveJob {
+                token,
+                session,
+                durability,
+                tails,
+                closed,
+                now: now.mono,
+            };
+            if !saver.save(job) {
+                let outcome = SaveOutcome {
+                    result: Err(signaltty_core::save::SaveFailure::Io),
+                    detail: Some("the saver did not take the save".to_owned()),
+                    saved_tails: Vec::new(),
+                    closed: Vec::new(),
+                };
+                let _ = events.send(Event::Saved { token, outcome }).await;
+            }
+        });
+    }
+
+    /// Whether a pane's output may be kept on disk (D-30).
+    fn keeps_history(&self, pane: PaneId) -> bool {
+        let Some(view) = self.session.pane(pane) else {
+            return false;
+        };
+        let Some(tab) = self.session.tab(view.record.tab) else {
+            return false;
+        };
+        let workspace = self
+            .session
+            .workspaces()
+            .find(|w| w.record.id == tab.record.workspace);
+        workspace.is_some_and(|workspace| workspace.record.switches.history)
+    }
+
+    fn reply(&mut self, request: RequestId, result: Result<Reply, CommandError>) {
+        let Some(waiting) = self.waiting.remove(&request) else {
+            return;
+        };
+        let answer = result
+            .map(|reply| value(&reply))
+            .map_err(|error| wire_error(&error));
+        // A client that went away misses its answer.
+        let _ = waiting.respond.send(Answer::Value(answer));
+    }
+}
+
+enum Earlier {
+    None,
+    Kept(Vec<u8>),
+    OnDisk(oneshot::Receiver<Result<Tail, String>>),
+}
+
+impl Earlier {
+    async fn read(self) -> Option<Vec<u8>> {
+        match self {
+            Self::None => None,
+            Self::Kept(tail) => Some(tail),
+            Self::OnDisk(tail) => match tail.await {
+                Ok(Ok(Tail::Saved(bytes))) => Some(bytes),
+                _ => None,
+            },
+        }
+    }
+}
+
+fn value(reply: &Reply) -> Value {
+    match reply {
+        Reply::Created {
+            workspace,
+            tab,
+            pane,
+        } => to_value(Created {
+            workspace_id: workspace.to_string(),
+            tab_id: tab.to_string(),
+            pane_id: pane.to_string(),
+        }),
+        Reply::Resumed { pane, id, verdict } => to_value(Resumed {
+            pane_id: pane.to_string(),
+            agent_session_id: id.to_string(),
+            verdict: verdict.word.as_str().to_owned(),
+            evidence: verdict.evidence.iter().map(ToString::to_string).collect(),
+        }),
+        _ => json!({}),
+    }
+}
+
+/// A value that cannot fail to be one: it has string keys only.
+pub(crate) fn to_value(value: impl serde::Serialize) -> Value {
+    serde_json::to_value(value).unwrap_or(Value::Null)
+}
+
+fn wire_error(error: &CommandError) -> WireError {
+    let mut details = serde_json::Map::new();
+    if let Some(code) = error.failure() {
+        details.insert("reason".to_owned(), code.as_str().into());
+    }
+    if let CommandError::ResumeRefused {
+        pane,
+        refusal,
+        evidence,
+    } = error
+    {
+        details.insert("pane_id".to_owned(), pane.to_string().into());
+        details.insert(
+            "can_be_overridden".to_owned(),
+            refusal.code.can_be_overridden().into(),
+        );
+        let evidence: Vec<_> = evidence.iter().map(|line| &**line).collect();
+        details.insert("evidence".to_owned(), evidence.into());
+    }
+    WireError::new(error.code(), error.to_string()).with_details(Value::Object(details))
+}
+
+fn no_adapter(kind: &AgentKind) -> Refusal {
+    Refusal::new(
+        FailureCode::BinaryMissing,
+        format!("this server has no adapter for {kind}; start it with one that has"),
+    )
+}

@@ -1,0 +1,108 @@
+//! Everything that can happen to the daemon, as one closed type.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+use signaltty_core::agent::{AgentReport, AgentSessionId, Anchor, Fingerprint};
+use signaltty_core::id::{InstanceId, PaneId, RequestId};
+use signaltty_core::restore::Refusal;
+use signaltty_core::save::SaveToken;
+use signaltty_core::session::PaneFact;
+use signaltty_pty::ExitStatus;
+use tokio::sync::oneshot;
+
+use super::attach::Attachment;
+use super::publisher::Subscription;
+use super::saver::SaveOutcome;
+use super::spawner::Spawned;
+use crate::protocol::{Request, WireError};
+
+/// Who is at the other end of a connection.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Peer {
+    pub(crate) pid: Option<u32>,
+}
+
+/// What a request comes to.
+pub(crate) enum Answer {
+    /// One reply.
+    Value(Result<Value, WireError>),
+    /// A reply, after which the connection carries frames.
+    Attached(Attachment),
+    /// A reply, after which the connection carries events.
+    Subscribed(Subscription),
+}
+
+/// An event of the loop. The queue is bounded; senders wait.
+pub(crate) enum Event {
+    /// A client asks for something.
+    Request {
+        peer: Peer,
+        request: Request,
+        respond: oneshot::Sender<Answer>,
+    },
+    /// A start came to an end.
+    Spawned {
+        pane: PaneId,
+        instance: InstanceId,
+        result: Box<Result<Spawned, Refusal>>,
+        /// The output of an earlier process in that pane.
+        earlier: Option<Vec<u8>>,
+    },
+    /// A pane's process ended and was waited for.
+    Ended {
+        instance: InstanceId,
+        status: ExitStatus,
+        last_line: Option<Arc<str>>,
+        tail: Vec<u8>,
+    },
+    /// A pane's output told something.
+    Fact {
+        instance: InstanceId,
+        fact: PaneFact,
+    },
+    /// A watched pane printed and is quiet again.
+    Quiet { instance: InstanceId },
+    /// An agent was looked at.
+    Looked {
+        instance: InstanceId,
+        reports: Vec<AgentReport>,
+    },
+    /// Preflight came to an end.
+    Preflighted {
+        pane: PaneId,
+        request: RequestId,
+        result: Result<Fingerprint, Refusal>,
+    },
+    /// The record that a witness named was read.
+    RecordRead {
+        instance: InstanceId,
+        witness: usize,
+        named: AgentSessionId,
+        result: Result<Fingerprint, Refusal>,
+    },
+    /// A conversation was anchored.
+    Anchored {
+        instance: InstanceId,
+        id: AgentSessionId,
+        result: Result<Anchor, Refusal>,
+    },
+    /// A save came to an end.
+    Saved {
+        token: SaveToken,
+        outcome: SaveOutcome,
+    },
+    /// SIGTERM, SIGINT, or the caller of an embedded server.
+    Terminate,
+    /// An attached client has another size, or typed.
+    Client { pane: PaneId, what: ClientFact },
+}
+
+/// What an attached client tells the session.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum ClientFact {
+    /// Its terminal has this size.
+    Size { cols: u16, rows: u16 },
+    /// Its person looks at the pane.
+    Seen,
+}

@@ -1,0 +1,559 @@
+//! The loop: the one owner of the session.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use signaltty_adapters::{Adapters, ProcHost};
+use signaltty_core::id::{InstanceId, PaneId, RequestId, ServerEpoch};
+use signaltty_core::restore::{FailureCode, Refusal};
+use signaltty_core::save::SaveToken;
+use signaltty_core::session::{Command, Config, Input, PaneFact, Session, ShutdownCause};
+use signaltty_core::time::UnixMillis;
+use signaltty_persist::{Loaded, Opened};
+use tokio::sync::{mpsc, oneshot};
+use tokio::time::{Instant, sleep_until};
+
+use super::attribution::{LaunchRecord, Launches};
+use super::clock::Clock;
+use super::environment::Env;
+use super::error::ServerError;
+use super::event::{Answer, ClientFact, Event};
+use super::launch::{self, Prepared};
+use super::pane_task::PaneMessage;
+use super::panes::{Panes, Start};
+use super::publisher::Publisher;
+use super::saver::{SaveOutcome, Saver};
+use super::spawner::{Spawned, Spawner};
+use super::{agents, environment};
+use crate::config::Paths;
+use crate::protocol::Health;
+
+/// What the loop is made of.
+pub(crate) struct Parts {
+    pub(crate) paths: Paths,
+    pub(crate) adapters: Adapters,
+    pub(crate) hook_program: PathBuf,
+    pub(crate) spawner: Spawner,
+    pub(crate) send: mpsc::Sender<Event>,
+    pub(crate) receive: mpsc::Receiver<Event>,
+    pub(crate) opened: Opened,
+    pub(crate) config: Config,
+    pub(crate) clock: Clock,
+    pub(crate) epoch: ServerEpoch,
+    pub(crate) started_at: UnixMillis,
+}
+
+/// A request that waits for its reply.
+pub(crate) struct Waiting {
+    pub(crate) respond: oneshot::Sender<Answer>,
+    /// The client's environment, for what the request starts. Gone with it.
+    pub(crate) env: Option<Env>,
+}
+
+/// Everything that the loop owns.
+pub(crate) struct Daemon {
+    pub(crate) session: Session,
+    pub(crate) panes: Panes,
+    pub(crate) launches: Launches,
+    /// Starts under way.
+    pub(crate) starting: BTreeMap<InstanceId, Prepared>,
+    /// Files of launches that live.
+    pub(crate) files: BTreeMap<InstanceId, Vec<PathBuf>>,
+    pub(crate) integration: BTreeMap<InstanceId, String>,
+    pub(crate) waiting: BTreeMap<RequestId, Waiting>,
+    pub(crate) next_request: u64,
+    pub(crate) publisher: Publisher,
+    pub(crate) saver: Saver,
+    pub(crate) closed: BTreeSet<PaneId>,
+    pub(crate) adapters: Adapters,
+    pub(crate) spawner: Spawner,
+    pub(crate) events: mpsc::Sender<Event>,
+    pub(crate) clock: Clock,
+    pub(crate) paths: Paths,
+    pub(crate) hook_program: PathBuf,
+    pub(crate) server_env: Env,
+    pub(crate) host: Arc<ProcHost>,
+    pub(crate) started_at: UnixMillis,
+    pub(crate) last_save_at: Option<UnixMillis>,
+    pub(crate) persist: Health,
+    pub(crate) logind: Health,
+    pub(crate) load: String,
+    pub(crate) problems: Vec<String>,
+    pub(crate) stopping: bool,
+}
+
+/// How long each step of the stop ladder may take.
+pub(crate) const GRACE: std::time::Duration = std::time::Duration::from_secs(3);
+
+/// Lines of history that a pane keeps in memory.
+const HISTORY_LINES: usize = 10_000;
+
+/// Bytes of output that are saved of a pane.
+pub(crate) const TAIL_BYTES: usize = signaltty_persist::tail::CAPACITY;
+
+/// Runs until the session says stop.
+pub(crate) async fn run_loop(parts: Parts) -> Result<(), ServerError> {
+    let Parts {
+        opened,
+        send,
+        mut receive,
+        config,
+        clock,
+        epoch,
+        ..
+    } = parts;
+    if let Some(error) = &opened.sweep_failure {
+        tracing::warn!("a leftover of an earlier save stays: {error}");
+    }
+    let (session, load, problems) = restore(opened.loaded, epoch, &parts.adapters, config, clock);
+    let (saver, thread) =
+        Saver::start(opened.store, send.clone()).map_err(|source| ServerError::Setup {
+            what: "start the saver",
+            source,
+        })?;
+    let server_env: Env = std::env::vars_os().collect();
+    let host = environment::host(&server_env);
+    let mut daemon = Daemon {
+        session,
+        panes: Panes::default(),
+        launches: Launches::default(),
+        starting: BTreeMap::new(),
+        files: BTreeMap::new(),
+        integration: BTreeMap::new(),
+        waiting: BTreeMap::new(),
+        next_request: 1,
+        publisher: Publisher::new(epoch),
+        saver,
+        closed: BTreeSet::new(),
+        adapters: parts.adapters,
+        spawner: parts.spawner,
+        events: send,
+        clock,
+        paths: parts.paths,
+        hook_program: parts.hook_program,
+        host: Arc::new(host),
+        server_env,
+        started_at: parts.started_at,
+        last_save_at: None,
+        persist: Health::ok(),
+        logind: logind_health(),
+        load,
+        problems,
+        stopping: false,
+    };
+    daemon.serve(&mut receive).await;
+    daemon.stop_children(&mut receive).await;
+    drop(daemon);
+    drop(receive);
+    // Gives up the lock on the directory before the process says it ended.
+    if tokio::task::spawn_blocking(move || thread.join())
+        .await
+        .is_err()
+    {
+        tracing::error!("the saver did not end");
+    }
+    Ok(())
+}
+
+/// What is known of a host shutdown.
+fn logind_health() -> Health {
+    let on = std::env::var_os("SIGNALTTY_LOGIND").is_none_or(|value| value != "0");
+    let watch = signaltty_logind::watch(signaltty_logind::WatchConfig::new(on));
+    match watch.status() {
+        signaltty_logind::Status::Disabled(why) => Health::with("disabled", *why),
+        other => Health {
+            state: other.as_str().to_owned(),
+            detail: None,
+        },
+    }
+}
+
+fn restore(
+    loaded: Loaded,
+    epoch: ServerEpoch,
+    adapters: &Adapters,
+    mut config: Config,
+    clock: Clock,
+) -> (Session, String, Vec<String>) {
+    config.policies = adapters
+        .iter()
+        .map(|adapter| (adapter.spec().kind.clone(), adapter.spec().policy.clone()))
+        .collect();
+    match loaded {
+        Loaded::Missing => (
+            Session::new(epoch, config),
+            "missing".to_owned(),
+            Vec::new(),
+        ),
+        Loaded::Snapshot {
+            session,
+            problems,
+            kept,
+            ..
+        } => {
+            let mut lines: Vec<_> = problems.iter().map(ToString::to_string).collect();
+            if let Some(kept) = kept {
+                lines.push(format!(
+                    "the file as it was found is kept as {}",
+                    kept.display()
+                ));
+            }
+            for line in &lines {
+                tracing::warn!("loading the state: {line}");
+            }
+            let word = if problems.is_empty() {
+                "loaded"
+            } else {
+                "loaded_with_repairs"
+            };
+            (
+                Session::restore(session, epoch, config, clock.now()),
+                word.to_owned(),
+                lines,
+            )
+        }
+        Loaded::Corrupt { backup, reason } => {
+            let line = format!(
+                "the saved state could not be read ({reason}); it was moved to {}, saved output \
+                 was kept, and the server started empty",
+                backup.display()
+            );
+            tracing::error!("{line}");
+            (
+                Session::new(epoch, config),
+                "corrupt".to_owned(),
+                vec![line],
+            )
+        }
+        Loaded::EmptyFile { backup } => {
+            let line = format!(
+                "the saved state was an empty file, as a loss of power leaves; it was moved to \
+                 {}, saved output was kept, and the server started empty",
+                backup.display()
+            );
+            tracing::error!("{line}");
+            (
+                Session::new(epoch, config),
+                "empty_file".to_owned(),
+                vec![line],
+            )
+        }
+        _ => (
+            Session::new(epoch, config),
+            "unknown".to_owned(),
+            Vec::new(),
+        ),
+    }
+}
+
+impl Daemon {
+    async fn serve(&mut self, receive: &mut mpsc::Receiver<Event>) {
+        while !self.stopping {
+            let deadline = self.session.deadline().map(|mono| self.clock.instant(mono));
+            tokio::select! {
+                event = receive.recv() => match event {
+                    Some(event) => self.take(event),
+                    // Cannot be: the daemon holds a sender itself.
+                    None => return,
+                },
+                () = sleep_until(deadline.unwrap_or_else(Instant::now)), if deadline.is_some() => {
+                    self.input(Input::Tick);
+                }
+            }
+        }
+    }
+
+    /// Gives the session an input and performs what comes out.
+    pub(crate) fn input(&mut self, input: Input) {
+        for effect in self.session.handle(self.clock.now(), input) {
+            self.perform(effect);
+        }
+    }
+
+    fn take(&mut self, event: Event) {
+        match event {
+            Event::Request {
+                peer,
+                request,
+                respond,
+            } => self.request(peer, request, respond),
+            Event::Spawned {
+                pane,
+                instance,
+                result,
+                earlier,
+            } => {
+                self.spawned(pane, instance, *result, earlier);
+            }
+            Event::Ended {
+                instance,
+                status,
+                last_line,
+                tail,
+            } => {
+                self.launches.remove(instance);
+                self.integration.remove(&instance);
+                launch::remove(&self.files.remove(&instance).unwrap_or_default());
+                let pane = self.panes.of(instance).map(|handle| handle.pane);
+                self.panes.ended(instance, tail);
+                let status = signaltty_core::pane::ExitStatus {
+                    code: status.code,
+                    signal: status.signal,
+                };
+                self.input(Input::Exited {
+                    instance,
+                    status,
+                    last_line,
+                });
+                if let Some(pane) = pane.filter(|pane| self.session.pane(*pane).is_none()) {
+                    self.panes.forget_tail(pane);
+                }
+            }
+            Event::Fact { instance, fact } => {
+                if fact == PaneFact::Printed
+                    && let Some(handle) = self.panes.of_mut(instance)
+                {
+                    handle.printed = true;
+                }
+                self.input(Input::Fact { instance, fact });
+            }
+            Event::Quiet { instance } => self.look(instance),
+            Event::Looked { instance, reports } => {
+                if let Some(handle) = self.panes.of_mut(instance) {
+                    handle.looking = false;
+                }
+                for report in reports {
+                    self.input(Input::Report { instance, report });
+                }
+            }
+            Event::Preflighted {
+                pane,
+                request,
+                result,
+            } => {
+                self.input(Input::Preflighted {
+                    pane,
+                    request,
+                    result,
+                });
+            }
+            Event::RecordRead {
+                instance,
+                witness,
+                named,
+                result,
+            } => {
+                self.input(Input::RecordRead {
+                    instance,
+                    witness,
+                    named,
+                    result,
+                });
+            }
+            Event::Anchored {
+                instance,
+                id,
+                result,
+            } => {
+                if let Err(refusal) = &result {
+                    tracing::debug!("conversation {id} was not anchored: {refusal}");
+                }
+                self.input(Input::Anchored {
+                    instance,
+                    id,
+                    result,
+                });
+            }
+            Event::Saved { token, outcome } => self.saved(token, outcome),
+            Event::Terminate => self.input(Input::Shutdown(ShutdownCause::Terminate)),
+            Event::Client { pane, what } => self.client(pane, what),
+        }
+    }
+
+    fn spawned(
+        &mut self,
+        pane: PaneId,
+        instance: InstanceId,
+        result: Result<Spawned, Refusal>,
+        earlier: Option<Vec<u8>>,
+    ) {
+        let Some(prepared) = self.starting.remove(&instance) else {
+            return;
+        };
+        let started = match result {
+            Ok(Ok((pty, child))) => {
+                let id = child.id();
+                let size = prepared.spec.size;
+                let start = Start {
+                    pane,
+                    instance,
+                    size,
+                    earlier,
+                    watched: prepared.kind.is_some(),
+                    history_lines: HISTORY_LINES,
+                    tail_bytes: TAIL_BYTES,
+                };
+                let events = self.events.clone();
+                self.panes
+                    .start(start, pty, child, events)
+                    .map(|()| id)
+                    .map_err(|error| {
+                        let message = format!("the terminal could not be watched: {error}");
+                        Refusal::new(FailureCode::SpawnFailed, message)
+                    })
+            }
+            Ok(Err(error)) => Err(launch::refusal(&error, &prepared.spec.argv)),
+            Err(refusal) => Err(refusal),
+        };
+        match started {
+            Ok(id) => {
+                let view = signaltty_adapters::InstanceView {
+                    instance,
+                    pid: id.pid,
+                    start_ticks: id.start_time,
+                    cwd: prepared.cwd,
+                    config_env: prepared.config_env,
+                };
+                let Prepared {
+                    kind,
+                    secret,
+                    host,
+                    files,
+                    integration,
+                    ..
+                } = prepared;
+                self.launches.add(LaunchRecord {
+                    kind,
+                    secret,
+                    view,
+                    host,
+                });
+                self.files.insert(instance, files);
+                if let Some(needed) = integration {
+                    self.integration.insert(instance, needed);
+                }
+                self.input(Input::Spawned {
+                    instance,
+                    result: Ok(()),
+                });
+            }
+            Err(refusal) => {
+                launch::remove(&prepared.files);
+                self.input(Input::Spawned {
+                    instance,
+                    result: Err(refusal),
+                });
+            }
+        }
+    }
+
+    /// Looks at an agent once, unless somebody does already.
+    fn look(&mut self, instance: InstanceId) {
+        let Some(launch) = self.launches.of(instance) else {
+            return;
+        };
+        let Some(adapter) = launch.kind.as_ref().and_then(|kind| self.adapters.of(kind)) else {
+            return;
+        };
+        let (adapter, host) = (Arc::clone(adapter), Arc::clone(&launch.host));
+        let view = launch.view.clone();
+        let Some(handle) = self.panes.of_mut(instance).filter(|handle| !handle.looking) else {
+            return;
+        };
+        handle.looking = true;
+        agents::look(adapter, host, view, self.events.clone());
+    }
+
+    fn saved(&mut self, token: SaveToken, outcome: SaveOutcome) {
+        let SaveOutcome {
+            result,
+            detail,
+            saved_tails,
+            closed,
+        } = outcome;
+        if result.is_ok() {
+            self.last_save_at = Some(super::clock::wall());
+            for pane in saved_tails {
+                if self.panes.has_no_process(pane) {
+                    self.panes.forget_tail(pane);
+                }
+            }
+            for pane in closed {
+                self.closed.remove(&pane);
+            }
+        } else {
+            self.panes.print_again();
+        }
+        self.persist = match (result.is_ok(), detail) {
+            (true, None) => Health::ok(),
+            (_, detail) => Health::with("degraded", detail.unwrap_or_default()),
+        };
+        self.input(Input::Saved { token, result });
+    }
+
+    fn client(&mut self, pane: PaneId, what: ClientFact) {
+        let command = match what {
+            ClientFact::Seen => Command::MarkSeen(pane),
+            ClientFact::Size { cols, rows } => {
+                let Some(record) = self.session.pane(pane).map(|view| view.record) else {
+                    return;
+                };
+                let Some(tab) = self.session.tab(record.tab) else {
+                    return;
+                };
+                // D-10: a pane beside others keeps the size that the layout says.
+                if tab.record.layout.len() > 1 {
+                    return;
+                }
+                let area = signaltty_core::layout::Size {
+                    cols: cols.max(1),
+                    rows: rows.max(1),
+                };
+                Command::SetArea {
+                    tab: record.tab,
+                    area,
+                }
+            }
+        };
+        let request = self.new_request();
+        // Nobody waits for this reply.
+        self.input(Input::Command { request, command });
+    }
+
+    pub(crate) fn new_request(&mut self) -> RequestId {
+        let request = RequestId(self.next_request);
+        self.next_request += 1;
+        request
+    }
+
+    /// Ends every child, after the last save, all at the same time.
+    async fn stop_children(&mut self, receive: &mut mpsc::Receiver<Event>) {
+        let mut stops = tokio::task::JoinSet::new();
+        for child in self.panes.children() {
+            stops.spawn(async move { child.stop(GRACE).await });
+        }
+        // The queue goes on being emptied, or panes could not say that they ended.
+        loop {
+            tokio::select! {
+                stopped = stops.join_next() => match stopped {
+                    None => return,
+                    Some(Ok(Ok(report))) if !report.escaped.is_empty() => {
+                        tracing::warn!("processes left their pane and go on: {:?}", report.escaped);
+                    }
+                    Some(Ok(Err(error))) => tracing::error!("stopping a process failed: {error}"),
+                    Some(_) => {}
+                },
+                _ = receive.recv() => {}
+            }
+        }
+    }
+
+    pub(crate) fn tell(&self, instance: InstanceId, message: PaneMessage) {
+        if let Some(handle) = self.panes.of(instance)
+            && handle.messages.try_send(message).is_err()
+        {
+            tracing::warn!(pane = %handle.pane, "a pane does not take messages; one was dropped");
+        }
+    }
+}

@@ -1,0 +1,210 @@
+//! From a spawn effect to a child's exact command, environment and files.
+
+use std::ffi::OsString;
+use std::io::{self, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use signaltty_adapters::{Adapters, AgentAdapter, Integration, Launch, LaunchContext, ProcHost};
+use signaltty_core::agent::AgentKind;
+use signaltty_core::env::ConfigEnv;
+use signaltty_core::id::{InstanceId, PaneId};
+use signaltty_core::layout::Size;
+use signaltty_core::restore::{FailureCode, Refusal};
+use signaltty_core::session::{Program, SpawnCommand};
+use signaltty_pty::{ResolveError, SpawnError, SpawnSpec};
+
+use super::environment::{Env, Place, for_pane, host};
+use super::random;
+
+/// What is needed to start something.
+pub(crate) struct Launcher<'a> {
+    pub(crate) adapters: &'a Adapters,
+    pub(crate) hook_program: &'a std::path::Path,
+    pub(crate) runtime_dir: &'a std::path::Path,
+    pub(crate) socket: &'a std::path::Path,
+}
+
+/// A start, ready for the main thread.
+pub(crate) struct Prepared {
+    pub(crate) spec: SpawnSpec,
+    pub(crate) kind: Option<AgentKind>,
+    pub(crate) secret: String,
+    pub(crate) config_env: ConfigEnv,
+    /// The machine as the process sees it.
+    pub(crate) host: Arc<ProcHost>,
+    pub(crate) cwd: PathBuf,
+    /// Files made for this launch, to be removed when it is over.
+    pub(crate) files: Vec<PathBuf>,
+    /// What a person would have to do so that the agent can report.
+    pub(crate) integration: Option<String>,
+}
+
+impl Launcher<'_> {
+    /// Makes out what exactly to start.
+    pub(crate) fn prepare(
+        &self,
+        pane: PaneId,
+        instance: InstanceId,
+        command: SpawnCommand,
+        size: Size,
+        base: &Env,
+    ) -> Result<Prepared, Refusal> {
+        let SpawnCommand {
+            program,
+            cwd,
+            config_env,
+        } = command;
+        let (argv, kind) = match program {
+            Program::Argv { argv, agent } => (argv, agent),
+            Program::Official { kind, conversation } => {
+                let adapter = self.adapters.of(&kind).ok_or_else(|| no_adapter(&kind))?;
+                let command = adapter
+                    .resume_command(&conversation)
+                    .map_err(|e| Refusal::new(FailureCode::MalformedId, e.to_string()))?;
+                (command.argv().to_vec(), Some(kind))
+            }
+            Program::Reported(reported) => (reported.0, None),
+            _ => {
+                let message = "this build does not know how to start that";
+                return Err(Refusal::new(FailureCode::SpawnFailed, message));
+            }
+        };
+        let secret = random::secret();
+        let place = Place {
+            pane,
+            socket: self.socket,
+            launch: &secret,
+        };
+        let env = for_pane(base, self.adapters, &config_env, place);
+        let host = Arc::new(host(&env));
+        let launch = Launch {
+            argv,
+            env: env.into_iter().collect(),
+        };
+        let adapter = kind.as_ref().and_then(|kind| self.adapters.of(kind));
+        let (launch, files, integration) = match adapter {
+            Some(adapter) => self.wire(adapter, instance, launch),
+            None => (launch, Vec::new(), None),
+        };
+        let size = signaltty_pty::Size::new(size.cols, size.rows);
+        let spec = SpawnSpec {
+            argv: launch.argv,
+            cwd: cwd.clone(),
+            env: launch.env,
+            size,
+        };
+        Ok(Prepared {
+            spec,
+            kind,
+            secret,
+            config_env,
+            host,
+            cwd,
+            files,
+            integration,
+        })
+    }
+
+    /// Adds what the agent needs to report to us. An agent that cannot be wired
+    /// up is started as it is, and the pane says so.
+    fn wire(
+        &self,
+        adapter: &Arc<dyn AgentAdapter>,
+        instance: InstanceId,
+        launch: Launch,
+    ) -> (Launch, Vec<PathBuf>, Option<String>) {
+        let context = LaunchContext {
+            runtime_dir: self.runtime_dir,
+            hook_program: self.hook_program,
+            instance,
+        };
+        let plain = launch.clone();
+        let prepared = match adapter.prepare_launch(launch, &context) {
+            Ok(prepared) => prepared,
+            Err(error) => return (plain, Vec::new(), Some(error.to_string())),
+        };
+        let mut written = Vec::new();
+        for file in &prepared.files {
+            if let Err(error) = write_private(&file.path, &file.contents) {
+                remove(&written);
+                let message = format!("{} was not written: {error}", file.path.display());
+                return (plain, Vec::new(), Some(message));
+            }
+            written.push(file.path.clone());
+        }
+        let needed = match prepared.integration {
+            Integration::Needed(what) => Some(what),
+            _ => None,
+        };
+        (prepared.launch, written, needed)
+    }
+}
+
+/// Removes files of a launch that is over. They are in a directory that is gone
+/// at reboot anyway.
+pub(crate) fn remove(files: &[PathBuf]) {
+    for file in files {
+        if let Err(error) = std::fs::remove_file(file) {
+            tracing::debug!("{} was not removed: {error}", file.display());
+        }
+    }
+}
+
+fn write_private(path: &std::path::Path, contents: &[u8]) -> io::Result<()> {
+    if let Some(parent) = path.parent() {
+        super::listener::private_dir(parent)?;
+    }
+    let mut file = std::fs::OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .open(path)?;
+    file.write_all(contents)
+}
+
+fn no_adapter(kind: &AgentKind) -> Refusal {
+    Refusal::new(
+        FailureCode::BinaryMissing,
+        format!("this server has no adapter for {kind}; start it with one that has"),
+    )
+}
+
+/// A failed start in the words of the session.
+pub(crate) fn refusal(error: &SpawnError, argv: &[OsString]) -> Refusal {
+    let program = argv
+        .first()
+        .map(|word| word.to_string_lossy())
+        .unwrap_or_default();
+    match error {
+        SpawnError::CwdMissing { path } => Refusal::new(
+            FailureCode::CwdMissing,
+            format!(
+                "directory {} does not exist; create it, or pass --cwd DIR",
+                path.display()
+            ),
+        ),
+        SpawnError::CwdNotADirectory { path } => Refusal::new(
+            FailureCode::CwdMissing,
+            format!("{} is not a directory; pass --cwd DIR", path.display()),
+        ),
+        SpawnError::Program(ResolveError::NotInPath { .. }) => Refusal::new(
+            FailureCode::BinaryMissing,
+            format!("program {program} was not found in PATH; install it, or give its full path"),
+        ),
+        SpawnError::Program(ResolveError::NotFound { path }) => Refusal::new(
+            FailureCode::BinaryMissing,
+            format!("there is no program {}; check the path", path.display()),
+        ),
+        other => {
+            let mut message = format!("{program} was not started: {other}");
+            let mut source = std::error::Error::source(other);
+            while let Some(cause) = source {
+                message.push_str(&format!(": {cause}"));
+                source = cause.source();
+            }
+            Refusal::new(FailureCode::SpawnFailed, message)
+        }
+    }
+}

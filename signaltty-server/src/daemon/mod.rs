@@ -1,0 +1,35 @@
+//! The daemon. It owns descriptors and moves data; the core decides.
+//!
+//! One task owns the [`Session`](signaltty_core::session::Session) and is fed by
+//! one bounded queue. Each pane with a process has a task of its own for its
+//! bytes; the saver thread owns the state directory; children are started by the
+//! process's main thread alone.
+
+mod agents;
+mod attach;
+mod attribution;
+mod clock;
+mod connection;
+mod dispatch;
+mod effects;
+mod environment;
+mod error;
+mod event;
+mod event_loop;
+mod launch;
+mod listener;
+mod pane_task;
+mod panes;
+mod publisher;
+mod random;
+mod reading;
+mod resolve;
+mod saver;
+mod server;
+mod signals;
+mod spawner;
+mod tree;
+
+pub use error::ServerError;
+pub use listener::ListenError;
+pub use server::{Builder, ServeOptions, Server, Stopper, serve};

@@ -1,0 +1,475 @@
+//! One task per pane with a process: terminal bytes in and out.
+//!
+//! Bytes go to attached clients before they are parsed, so the emulator is never
+//! between a key and its echo. The task owns the screen; nothing is locked. A
+//! client that cannot keep up loses its backlog and gets a repaint, and never
+//! slows the pane or another client (T4).
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use bytes::{Bytes, BytesMut};
+use signaltty_core::id::InstanceId;
+use signaltty_core::session::PaneFact;
+use signaltty_pty::{AsyncPty, Child, READ_BUFFER, Screen, ScreenEvent, Size};
+use tokio::sync::{mpsc, oneshot};
+use tokio::time::{Instant, sleep_until};
+
+use super::event::Event;
+use crate::protocol::frame::Frame;
+
+/// Frames that may wait for a client. When it is full the client's backlog is
+/// dropped and replaced by a repaint.
+pub(crate) const CLIENT_FRAMES: usize = 64;
+
+/// Messages that may wait for a pane. Senders wait.
+pub(crate) const MESSAGES: usize = 256;
+
+/// Bytes of input that may wait for the program to read them; more is refused.
+const INPUT_BYTES: usize = 1024 * 1024;
+
+/// How long input may wait for the program to read it.
+const INPUT_DEADLINE: Duration = Duration::from_secs(5);
+
+/// An agent is looked at again once its pane was quiet for so long.
+const QUIET: Duration = Duration::from_millis(250);
+
+/// After the process ended, what is still in the terminal is read, but no
+/// longer than this: something else may hold it open.
+const DRAIN: Duration = Duration::from_millis(500);
+
+/// What a pane's task is asked to do.
+pub(crate) enum PaneMessage {
+    /// Bytes from a script or a client; answered when the terminal has them.
+    Input {
+        bytes: Bytes,
+        done: Option<oneshot::Sender<Result<(), InputError>>>,
+    },
+    Resize(Size),
+    Attach {
+        client: AttachedClient,
+        history: usize,
+    },
+    /// A client took everything that waited for it.
+    Drained(u64),
+    Detach(u64),
+    /// The last lines as text, or with styles.
+    Read {
+        lines: Option<usize>,
+        ansi: bool,
+        done: oneshot::Sender<String>,
+    },
+    /// The tail to be saved, of at most so many bytes.
+    Tail {
+        max: usize,
+        done: oneshot::Sender<Vec<u8>>,
+    },
+    History {
+        id: u64,
+        lines: usize,
+    },
+    /// Whether arrows are sent in application mode.
+    CursorMode(oneshot::Sender<bool>),
+}
+
+/// A client that looks at a pane.
+pub(crate) struct AttachedClient {
+    pub(crate) id: u64,
+    pub(crate) frames: mpsc::Sender<Frame>,
+    /// Set while frames were dropped; the client's writer then says when it has
+    /// room again.
+    pub(crate) behind: Arc<AtomicBool>,
+}
+
+/// Why input was not taken. What was taken before stays taken.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum InputError {
+    #[error("the program did not read its input within 5 s; {written} bytes were taken")]
+    Timeout { written: usize },
+    #[error("{waiting} bytes wait for the program to read them already; try again later")]
+    Full { waiting: usize },
+    #[error("the terminal was closed; {written} bytes were taken")]
+    Closed { written: usize },
+}
+
+struct Pending {
+    bytes: Bytes,
+    written: usize,
+    deadline: Instant,
+    done: Option<oneshot::Sender<Result<(), InputError>>>,
+}
+
+/// Everything of one pane's process.
+pub(crate) struct PaneTask {
+    pub(crate) instance: InstanceId,
+    pub(crate) pty: AsyncPty,
+    pub(crate) child: Arc<Child>,
+    pub(crate) screen: Screen,
+    pub(crate) messages: mpsc::Receiver<PaneMessage>,
+    pub(crate) events: mpsc::Sender<Event>,
+    /// An agent runs in it and is to be looked at after output.
+    pub(crate) watched: bool,
+    pub(crate) tail_bytes: usize,
+}
+
+impl PaneTask {
+    /// Runs until the process ended and was waited for.
+    pub(crate) async fn run(self) {
+        let Self {
+            instance,
+            pty,
+            child,
+            screen,
+            messages,
+            events,
+            watched,
+            tail_bytes,
+        } = self;
+        let mut pane = Pane {
+            instance,
+            pty,
+            screen,
+            events,
+            clients: Vec::new(),
+            input: VecDeque::new(),
+            waiting: 0,
+            dirty: false,
+            quiet_at: None,
+            watched,
+        };
+        let status = pane.serve(&child, messages).await;
+        pane.drain().await;
+        pane.fail_input();
+        let status = status.unwrap_or_else(|error| {
+            tracing::error!(pane = %instance, "waiting for a process failed: {error}");
+            signaltty_pty::ExitStatus {
+                code: None,
+                signal: None,
+            }
+        });
+        let exit = serde_json::json!({"code": status.code, "signal": status.signal});
+        let exit = Frame::Exit(Bytes::from(exit.to_string()));
+        for client in &pane.clients {
+            let _ = client.frames.try_send(exit.clone());
+        }
+        let lines = pane.screen.lines(40);
+        let last_line = lines
+            .iter()
+            .rev()
+            .map(|line| line.trim())
+            .find(|line| !line.is_empty());
+        let ended = Event::Ended {
+            instance,
+            status,
+            last_line: last_line.map(Into::into),
+            tail: pane.screen.tail(tail_bytes).into(),
+        };
+        let _ = pane.events.send(ended).await;
+    }
+}
+
+struct Pane {
+    instance: InstanceId,
+    pty: AsyncPty,
+    screen: Screen,
+    events: mpsc::Sender<Event>,
+    clients: Vec<AttachedClient>,
+    input: VecDeque<Pending>,
+    waiting: usize,
+    dirty: bool,
+    quiet_at: Option<Instant>,
+    watched: bool,
+}
+
+impl Pane {
+    async fn serve(
+        &mut self,
+        child: &Child,
+        mut messages: mpsc::Receiver<PaneMessage>,
+    ) -> std::io::Result<signaltty_pty::ExitStatus> {
+        let mut buffer = BytesMut::zeroed(READ_BUFFER);
+        let mut open = true;
+        let mut listening = true;
+        let exit = child.wait();
+        tokio::pin!(exit);
+        loop {
+            let front = self
+                .input
+                .front()
+                .map(|p| (p.bytes.slice(p.written..), p.deadline));
+            let quiet_at = self.quiet_at;
+            tokio::select! {
+                status = &mut exit => return status,
+                message = messages.recv(), if listening => match message {
+                    Some(message) => self.message(message).await,
+                    None => listening = false,
+                },
+                read = self.pty.read(&mut buffer), if open => match read {
+                    Ok(0) => open = false,
+                    Ok(count) => {
+                        let chunk = Bytes::copy_from_slice(buffer.get(..count).unwrap_or_default());
+                        self.output(chunk).await;
+                    }
+                    Err(error) => {
+                        tracing::error!(pane = %self.instance, "reading a terminal failed: {error}");
+                        open = false;
+                    }
+                },
+                written = write(&self.pty, front.as_ref()), if front.is_some() => {
+                    self.input_written(written);
+                }
+                () = sleep_until(quiet_at.unwrap_or_else(Instant::now)), if quiet_at.is_some() => {
+                    self.quiet_at = None;
+                    let _ = self.events.send(Event::Quiet { instance: self.instance }).await;
+                }
+            }
+        }
+    }
+
+    /// What the process printed before it ended.
+    async fn drain(&mut self) {
+        let mut buffer = BytesMut::zeroed(READ_BUFFER);
+        let until = Instant::now() + DRAIN;
+        while Instant::now() < until {
+            match self.pty.try_read(&mut buffer) {
+                Ok(count) if count > 0 => {
+                    let chunk = Bytes::copy_from_slice(buffer.get(..count).unwrap_or_default());
+                    self.output(chunk).await;
+                }
+                _ => return,
+            }
+        }
+    }
+
+    async fn output(&mut self, chunk: Bytes) {
+        let attached = !self.clients.is_empty();
+        self.clients.retain(|client| {
+            if client.behind.load(Ordering::Acquire) {
+                return !client.frames.is_closed();
+            }
+            match client.frames.try_send(Frame::Output(chunk.clone())) {
+                Ok(()) => true,
+                Err(mpsc::error::TrySendError::Full(_)) => {
+                    client.behind.store(true, Ordering::Release);
+                    true
+                }
+                Err(mpsc::error::TrySendError::Closed(_)) => false,
+            }
+        });
+        if attached && self.clients.is_empty() {
+            self.screen.set_attached(false);
+        }
+        self.screen.advance(&chunk);
+        let answers = self.screen.take_answers();
+        if !answers.is_empty() {
+            self.queue(Bytes::from(answers), None);
+        }
+        for event in self.screen.take_events() {
+            if let Some(fact) = fact(event) {
+                let _ = self
+                    .events
+                    .send(Event::Fact {
+                        instance: self.instance,
+                        fact,
+                    })
+                    .await;
+            }
+        }
+        if !self.dirty {
+            self.dirty = true;
+            let fact = PaneFact::Printed;
+            let _ = self
+                .events
+                .send(Event::Fact {
+                    instance: self.instance,
+                    fact,
+                })
+                .await;
+        }
+        if self.watched {
+            self.quiet_at = Some(Instant::now() + QUIET);
+        }
+    }
+
+    async fn message(&mut self, message: PaneMessage) {
+        match message {
+            PaneMessage::Input { bytes, done } => self.queue(bytes, done),
+            PaneMessage::Resize(size) => {
+                self.screen.resize(size);
+                if let Err(error) = self.pty.resize(size) {
+                    tracing::warn!(pane = %self.instance, "resizing a terminal failed: {error}");
+                }
+            }
+            PaneMessage::Attach { client, history } => self.attach(client, history),
+            PaneMessage::Drained(id) => self.repaint(id),
+            PaneMessage::Detach(id) => {
+                self.clients.retain(|client| client.id != id);
+                self.screen.set_attached(!self.clients.is_empty());
+            }
+            PaneMessage::Read { lines, ansi, done } => {
+                let _ = done.send(self.read(lines, ansi));
+            }
+            PaneMessage::Tail { max, done } => {
+                self.dirty = false;
+                let _ = done.send(self.screen.tail(max).into());
+            }
+            PaneMessage::History { id, lines } => {
+                let text = Bytes::from(self.styled(lines));
+                if let Some(client) = self.clients.iter().find(|client| client.id == id) {
+                    let _ = client.frames.try_send(Frame::HistoryReply(text));
+                }
+            }
+            PaneMessage::CursorMode(done) => {
+                let _ = done.send(self.screen.application_cursor());
+            }
+        }
+    }
+
+    fn read(&self, lines: Option<usize>, ansi: bool) -> String {
+        let count = lines.unwrap_or(usize::MAX);
+        if ansi {
+            return self.styled(count);
+        }
+        self.screen
+            .lines(count)
+            .into_iter()
+            .fold(String::new(), |mut text, line| {
+                text.push_str(&line);
+                text.push('\n');
+                text
+            })
+    }
+
+    fn styled(&self, lines: usize) -> String {
+        signaltty_pty::tail_styled(self.screen.tail(usize::MAX).as_bytes(), lines)
+    }
+
+    fn attach(&mut self, client: AttachedClient, history: usize) {
+        if history > 0 {
+            let text = Bytes::from(self.styled(history));
+            let _ = client.frames.try_send(Frame::HistoryReply(text));
+        }
+        self.screen.set_attached(true);
+        let id = client.id;
+        self.clients.push(client);
+        self.repaint(id);
+    }
+
+    /// Sends the whole screen, after which live output goes on.
+    fn repaint(&mut self, id: u64) {
+        let Some(client) = self.clients.iter().find(|client| client.id == id) else {
+            return;
+        };
+        let repaint = Frame::Repaint(Bytes::from(self.screen.repaint()));
+        let sent = client.frames.try_send(repaint).is_ok();
+        client.behind.store(!sent, Ordering::Release);
+    }
+
+    fn queue(&mut self, bytes: Bytes, done: Option<oneshot::Sender<Result<(), InputError>>>) {
+        if self.waiting + bytes.len() > INPUT_BYTES {
+            answer(
+                done,
+                Err(InputError::Full {
+                    waiting: self.waiting,
+                }),
+            );
+            return;
+        }
+        if bytes.is_empty() {
+            answer(done, Ok(()));
+            return;
+        }
+        self.waiting += bytes.len();
+        let deadline = Instant::now() + INPUT_DEADLINE;
+        self.input.push_back(Pending {
+            bytes,
+            written: 0,
+            deadline,
+            done,
+        });
+    }
+
+    fn input_written(&mut self, written: Result<usize, WriteEnd>) {
+        let Some(front) = self.input.front_mut() else {
+            return;
+        };
+        let result = match written {
+            Ok(count) => {
+                front.written += count;
+                self.waiting = self.waiting.saturating_sub(count);
+                if front.written < front.bytes.len() {
+                    return;
+                }
+                Ok(())
+            }
+            Err(WriteEnd::Timeout) => Err(InputError::Timeout {
+                written: front.written,
+            }),
+            Err(WriteEnd::Closed) => Err(InputError::Closed {
+                written: front.written,
+            }),
+        };
+        if let Some(front) = self.input.pop_front() {
+            self.waiting = self
+                .waiting
+                .saturating_sub(front.bytes.len() - front.written);
+            answer(front.done, result);
+        }
+    }
+
+    fn fail_input(&mut self) {
+        for pending in self.input.drain(..) {
+            answer(
+                pending.done,
+                Err(InputError::Closed {
+                    written: pending.written,
+                }),
+            );
+        }
+    }
+}
+
+enum WriteEnd {
+    Timeout,
+    Closed,
+}
+
+async fn write(pty: &AsyncPty, front: Option<&(Bytes, Instant)>) -> Result<usize, WriteEnd> {
+    let Some((bytes, deadline)) = front else {
+        return Ok(0);
+    };
+    match tokio::time::timeout_at(*deadline, pty.write_some(bytes)).await {
+        Ok(Ok(count)) => Ok(count),
+        Ok(Err(_)) => Err(WriteEnd::Closed),
+        Err(_) => Err(WriteEnd::Timeout),
+    }
+}
+
+fn answer(done: Option<oneshot::Sender<Result<(), InputError>>>, result: Result<(), InputError>) {
+    if let Some(done) = done {
+        let _ = done.send(result);
+    } else if let Err(error) = result {
+        tracing::debug!("input of a client was dropped: {error}");
+    }
+}
+
+fn fact(event: ScreenEvent) -> Option<PaneFact> {
+    match event {
+        ScreenEvent::Title(title) => Some(PaneFact::Title(title.unwrap_or_default().into())),
+        ScreenEvent::Bell => Some(PaneFact::Bell),
+        // A shell on another machine speaks of that machine's directories.
+        ScreenEvent::Cwd { host, path } if is_here(&host) => Some(PaneFact::Cwd(path)),
+        _ => None,
+    }
+}
+
+fn is_here(host: &str) -> bool {
+    host.is_empty()
+        || host == "localhost"
+        || rustix::system::uname()
+            .nodename()
+            .to_str()
+            .is_ok_and(|name| name == host)
+}

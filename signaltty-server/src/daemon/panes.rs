@@ -1,0 +1,188 @@
+//! From an instance to its task, and starting both.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use signaltty_core::id::{InstanceId, PaneId};
+use signaltty_pty::{Child, HistoryLimit, Pty, Screen, Size};
+use tokio::sync::mpsc;
+
+use super::event::Event;
+use super::pane_task::{MESSAGES, PaneMessage, PaneTask};
+
+/// Says in a screen where the output of an earlier process ends (C044).
+pub(crate) const SEPARATOR: &str = "──── before this start ────";
+
+/// A pane's process as the loop sees it.
+#[derive(Clone)]
+pub(crate) struct PaneHandle {
+    pub(crate) pane: PaneId,
+    pub(crate) messages: mpsc::Sender<PaneMessage>,
+    pub(crate) child: Arc<Child>,
+    /// It printed something that is not on the disk.
+    pub(crate) printed: bool,
+    /// It is being looked at.
+    pub(crate) looking: bool,
+}
+
+/// The panes that have a process.
+#[derive(Default)]
+pub(crate) struct Panes {
+    by_instance: BTreeMap<InstanceId, PaneHandle>,
+    /// Output of panes whose process ended, until it is on the disk.
+    ended: BTreeMap<PaneId, Vec<u8>>,
+}
+
+/// How a pane's task is set up.
+pub(crate) struct Start {
+    pub(crate) pane: PaneId,
+    pub(crate) instance: InstanceId,
+    pub(crate) size: Size,
+    /// The tail of an earlier process.
+    pub(crate) earlier: Option<Vec<u8>>,
+    /// An agent runs in it.
+    pub(crate) watched: bool,
+    pub(crate) history_lines: usize,
+    pub(crate) tail_bytes: usize,
+}
+
+impl Panes {
+    /// Starts the task of a process.
+    pub(crate) fn start(
+        &mut self,
+        start: Start,
+        pty: Pty,
+        child: Child,
+        events: mpsc::Sender<Event>,
+    ) -> std::io::Result<()> {
+        let pty = pty.register()?;
+        let child = Arc::new(child);
+        let limit = HistoryLimit {
+            lines: start.history_lines,
+            ..HistoryLimit::default()
+        };
+        let mut screen = Screen::new(start.size, limit);
+        if let Some(earlier) = &start.earlier {
+            screen.seed(earlier, SEPARATOR);
+        }
+        let (send, receive) = mpsc::channel(MESSAGES);
+        let task = PaneTask {
+            instance: start.instance,
+            pty,
+            child: Arc::clone(&child),
+            screen,
+            messages: receive,
+            events,
+            watched: start.watched,
+            tail_bytes: start.tail_bytes,
+        };
+        tokio::spawn(task.run());
+        let handle = PaneHandle {
+            pane: start.pane,
+            messages: send,
+            child,
+            printed: false,
+            looking: false,
+        };
+        self.by_instance.insert(start.instance, handle);
+        Ok(())
+    }
+
+    pub(crate) fn of(&self, instance: InstanceId) -> Option<&PaneHandle> {
+        self.by_instance.get(&instance)
+    }
+
+    pub(crate) fn of_mut(&mut self, instance: InstanceId) -> Option<&mut PaneHandle> {
+        self.by_instance.get_mut(&instance)
+    }
+
+    /// A process ended: its last output is kept until it is on the disk.
+    pub(crate) fn ended(&mut self, instance: InstanceId, tail: Vec<u8>) {
+        if let Some(handle) = self.by_instance.remove(&instance) {
+            self.ended.insert(handle.pane, tail);
+        }
+    }
+
+    /// Output of a pane without a process that is not on the disk yet.
+    pub(crate) fn kept_tail(&self, pane: PaneId) -> Option<&Vec<u8>> {
+        self.ended.get(&pane)
+    }
+
+    pub(crate) fn kept_tails(&self) -> impl Iterator<Item = (PaneId, &Vec<u8>)> {
+        self.ended.iter().map(|(pane, tail)| (*pane, tail))
+    }
+
+    pub(crate) fn forget_tail(&mut self, pane: PaneId) {
+        self.ended.remove(&pane);
+    }
+
+    /// Whether no process runs in a pane.
+    pub(crate) fn has_no_process(&self, pane: PaneId) -> bool {
+        !self.by_instance.values().any(|handle| handle.pane == pane)
+    }
+
+    /// What was handed over to be saved was not: it is to be saved again.
+    pub(crate) fn print_again(&mut self) {
+        for handle in self.by_instance.values_mut() {
+            handle.printed = true;
+        }
+    }
+
+    /// Live panes that printed since their output was last saved.
+    pub(crate) fn take_printed(&mut self) -> Vec<PaneHandle> {
+        let printed = self
+            .by_instance
+            .values_mut()
+            .filter(|handle| handle.printed);
+        printed
+            .map(|handle| {
+                handle.printed = false;
+                handle.clone()
+            })
+            .collect()
+    }
+
+    pub(crate) fn children(&self) -> Vec<Arc<Child>> {
+        self.by_instance
+            .values()
+            .map(|handle| Arc::clone(&handle.child))
+            .collect()
+    }
+}
+
+impl PaneHandle {
+    /// Types into the pane, or says why not.
+    pub(crate) fn input(
+        &self,
+        bytes: Bytes,
+    ) -> Option<tokio::sync::oneshot::Receiver<Result<(), super::pane_task::InputError>>> {
+        let (done, receiver) = tokio::sync::oneshot::channel();
+        self.messages
+            .try_send(PaneMessage::Input {
+                bytes,
+                done: Some(done),
+            })
+            .ok()?;
+        Some(receiver)
+    }
+}
+
+/// Stops a child and everything in its session. The pane's task sees the end.
+pub(crate) fn stop(child: Arc<Child>, grace: Duration) {
+    tokio::spawn(async move {
+        match child.stop(grace).await {
+            Ok(report) => {
+                if !report.escaped.is_empty() {
+                    tracing::warn!(
+                        pid = child.pid(),
+                        "processes left the pane's session and go on: {:?}",
+                        report.escaped
+                    );
+                }
+            }
+            Err(error) => tracing::error!(pid = child.pid(), "stopping a process failed: {error}"),
+        }
+    });
+}

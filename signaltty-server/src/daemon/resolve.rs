@@ -1,0 +1,106 @@
+//! From what a person types to an id: an id, a unique prefix of one, or a
+//! workspace's handle.
+
+use std::fmt::Display;
+
+use serde_json::json;
+use signaltty_core::id::{PaneId, TabId, WorkspaceId};
+use signaltty_core::session::Session;
+
+use crate::protocol::{WireError, code};
+
+/// How many candidates an error names.
+const NAMED: usize = 8;
+
+/// The pane that `text` names. A workspace's handle stands for the pane that
+/// has the focus in it.
+pub(crate) fn pane(session: &Session, text: &str) -> Result<PaneId, WireError> {
+    if let Some(id) = one(session.pane_ids(), text, "pane", PaneId::PREFIX)? {
+        return Ok(id);
+    }
+    let focused = session.workspace_by_name(text).and_then(|id| {
+        let workspace = session.workspaces().find(|w| w.record.id == id)?;
+        let tab = session.tab(workspace.record.active_tab?)?;
+        Some(tab.record.active_pane)
+    });
+    focused.ok_or_else(|| missing("NO_SUCH_PANE", "pane", PaneId::PREFIX, text))
+}
+
+/// The tab that `text` names. A workspace's handle stands for its active tab.
+pub(crate) fn tab(session: &Session, text: &str) -> Result<TabId, WireError> {
+    if let Some(id) = one(session.tab_ids(), text, "tab", TabId::PREFIX)? {
+        return Ok(id);
+    }
+    let active = session.workspace_by_name(text).and_then(|id| {
+        session
+            .workspaces()
+            .find(|w| w.record.id == id)
+            .and_then(|w| w.record.active_tab)
+    });
+    active.ok_or_else(|| missing("NO_SUCH_TAB", "tab", TabId::PREFIX, text))
+}
+
+/// The workspace that `text` names.
+pub(crate) fn workspace(session: &Session, text: &str) -> Result<WorkspaceId, WireError> {
+    if let Some(id) = session.workspace_by_name(text) {
+        return Ok(id);
+    }
+    let ids = session.workspaces().map(|workspace| workspace.record.id);
+    one(ids, text, "workspace", WorkspaceId::PREFIX)?
+        .ok_or_else(|| missing("NO_SUCH_WORKSPACE", "workspace", WorkspaceId::PREFIX, text))
+}
+
+/// The id that is `text` or begins with it, with its prefix or without.
+fn one<I: Display>(
+    ids: impl Iterator<Item = I>,
+    text: &str,
+    kind: &str,
+    prefix: &str,
+) -> Result<Option<I>, WireError> {
+    let random = text.strip_prefix(prefix).unwrap_or(text);
+    if random.is_empty()
+        || !random
+            .bytes()
+            .all(|b| matches!(b, b'a'..=b'z' | b'2'..=b'7'))
+    {
+        return Ok(None);
+    }
+    let wanted = format!("{prefix}{random}");
+    let mut found: Vec<_> = ids
+        .map(|id| (id.to_string(), id))
+        .filter(|(text, _)| text.starts_with(&wanted))
+        .collect();
+    if let Some(exact) = found.iter().position(|(text, _)| *text == wanted) {
+        return Ok(Some(found.swap_remove(exact).1));
+    }
+    if found.len() < 2 {
+        return Ok(found.pop().map(|(_, id)| id));
+    }
+    found.sort_by(|(a, _), (b, _)| a.cmp(b));
+    let candidates: Vec<_> = found
+        .iter()
+        .take(NAMED)
+        .map(|(text, _)| text.clone())
+        .collect();
+    let message = format!(
+        "{shown:?} fits {} {kind}s: {}; give more of the id",
+        found.len(),
+        candidates.join(", "),
+        shown = shown(text)
+    );
+    let details = json!({"candidates": candidates});
+    Err(WireError::new(code::AMBIGUOUS, message).with_details(details))
+}
+
+fn missing(code: &str, kind: &str, prefix: &str, text: &str) -> WireError {
+    let message = format!(
+        "there is no {kind} {:?}; give an id such as {prefix}…, the beginning of one, or a \
+         workspace's handle (`signaltty ls` shows them)",
+        shown(text)
+    );
+    WireError::new(code, message)
+}
+
+fn shown(text: &str) -> String {
+    text.chars().take(80).collect()
+}

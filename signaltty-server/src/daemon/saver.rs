@@ -1,0 +1,176 @@
+//! The thread that owns the state directory after the start.
+//!
+//! At most one save is under way, which the core sees to; reads of tails queue
+//! behind it. A panic in a save is a failed save, said as such (D-31).
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::thread;
+use std::time::Duration;
+
+use signaltty_core::id::PaneId;
+use signaltty_core::save::{Durability, SaveFailure, SaveToken};
+use signaltty_core::saved::SavedSession;
+use signaltty_persist::tail::{self, Tail};
+use signaltty_persist::{Reason, Save, Store};
+use tokio::sync::{mpsc, oneshot};
+
+use super::event::Event;
+
+/// Jobs that may wait. One save and some reads; a reader waits for room.
+const WAITING: usize = 64;
+
+/// One save, as the loop hands it over.
+pub(crate) struct SaveJob {
+    pub(crate) token: SaveToken,
+    pub(crate) session: SavedSession,
+    pub(crate) durability: Durability,
+    pub(crate) tails: Vec<(PaneId, Vec<u8>)>,
+    pub(crate) closed: Vec<PaneId>,
+    /// Monotonic time since the server started.
+    pub(crate) now: Duration,
+}
+
+/// What a save came to.
+#[derive(Debug)]
+pub(crate) struct SaveOutcome {
+    pub(crate) result: Result<(), SaveFailure>,
+    /// For people.
+    pub(crate) detail: Option<String>,
+    /// Panes whose output is on the disk now.
+    pub(crate) saved_tails: Vec<PaneId>,
+    /// Closed panes that the snapshot in place no longer has.
+    pub(crate) closed: Vec<PaneId>,
+}
+
+enum Job {
+    Save(Box<SaveJob>),
+    Tail {
+        pane: PaneId,
+        done: oneshot::Sender<Result<Tail, String>>,
+    },
+}
+
+/// Hands jobs to the saver. The thread ends, and the lock on the directory is
+/// given up, once the last of these is gone.
+#[derive(Clone)]
+pub(crate) struct Saver {
+    jobs: SyncSender<Job>,
+}
+
+impl Saver {
+    /// Starts the thread.
+    pub(crate) fn start(
+        store: Store,
+        events: mpsc::Sender<Event>,
+    ) -> std::io::Result<(Self, thread::JoinHandle<()>)> {
+        let (send, receive) = sync_channel(WAITING);
+        let thread = thread::Builder::new()
+            .name("saver".to_owned())
+            .spawn(move || run(store, &receive, &events))?;
+        Ok((Self { jobs: send }, thread))
+    }
+
+    /// Begins a save; the result comes as an event.
+    ///
+    /// Returns whether it was taken; the queue may be full of reads.
+    #[must_use]
+    pub(crate) fn save(&self, job: SaveJob) -> bool {
+        self.jobs.try_send(Job::Save(Box::new(job))).is_ok()
+    }
+
+    /// Reads the saved output of a pane.
+    pub(crate) fn tail(&self, pane: PaneId) -> oneshot::Receiver<Result<Tail, String>> {
+        let (done, receiver) = oneshot::channel();
+        // A full queue drops the sender, which the reader sees.
+        let _ = self.jobs.try_send(Job::Tail { pane, done });
+        receiver
+    }
+}
+
+fn run(mut store: Store, jobs: &Receiver<Job>, events: &mpsc::Sender<Event>) {
+    while let Ok(job) = jobs.recv() {
+        match job {
+            Job::Save(job) => {
+                let token = job.token;
+                let outcome = catch_unwind(AssertUnwindSafe(|| save(&mut store, &job)))
+                    .unwrap_or_else(|_| SaveOutcome {
+                        result: Err(SaveFailure::Io),
+                        detail: Some("a bug: the save panicked; see the log".to_owned()),
+                        saved_tails: Vec::new(),
+                        closed: Vec::new(),
+                    });
+                if events
+                    .blocking_send(Event::Saved { token, outcome })
+                    .is_err()
+                {
+                    return;
+                }
+            }
+            Job::Tail { pane, done } => {
+                let read = tail::read(store.dir(), pane);
+                let _ = done.send(read.map_err(|error| error.to_string()));
+            }
+        }
+    }
+}
+
+fn save(store: &mut Store, job: &SaveJob) -> SaveOutcome {
+    let tails: Vec<_> = job
+        .tails
+        .iter()
+        .map(|(pane, bytes)| (*pane, bytes.as_slice()))
+        .collect();
+    let durability = match job.durability {
+        // D-6: durable by default, also where policy would be content with less.
+        Durability::Relaxed | Durability::Synced => signaltty_persist::Durability::Synced,
+    };
+    let wanted = Save {
+        session: &job.session,
+        durability,
+        tails: &tails,
+        closed: &job.closed,
+        now: job.now,
+    };
+    match store.save(wanted) {
+        Ok(report) => {
+            let failed: Vec<_> = report
+                .tail_failures
+                .iter()
+                .map(|failure| failure.pane)
+                .collect();
+            for failure in &report.tail_failures {
+                tracing::warn!("{failure}");
+            }
+            if let Some(error) = &report.history_failure {
+                tracing::warn!("the older snapshot was not kept: {error}");
+            }
+            let saved_tails = job.tails.iter().map(|(pane, _)| *pane);
+            SaveOutcome {
+                result: Ok(()),
+                detail: report
+                    .tail_failures
+                    .first()
+                    .map(ToString::to_string)
+                    .or_else(|| report.history_failure.as_ref().map(ToString::to_string)),
+                saved_tails: saved_tails.filter(|pane| !failed.contains(pane)).collect(),
+                closed: job.closed.clone(),
+            }
+        }
+        Err(error) => {
+            tracing::error!("the state was not saved: {error}");
+            let result = Err(match error.reason() {
+                Reason::NoSpace => SaveFailure::NoSpace,
+                Reason::Refused => SaveFailure::Refused,
+                _ => SaveFailure::Io,
+            });
+            let detail = Some(format!("{error} ({})", error.reason().as_str()));
+            SaveOutcome {
+                result,
+                detail,
+                saved_tails: Vec::new(),
+                closed: Vec::new(),
+            }
+        }
+    }
+}

@@ -1,0 +1,265 @@
+//! Setting up a server and running it.
+
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use signaltty_adapters::{Adapters, AgentAdapter};
+use signaltty_core::id::ServerEpoch;
+use signaltty_core::session::Config;
+use signaltty_persist::{Owner, Program, StateDir, Store};
+use tokio::sync::mpsc;
+
+use super::clock::{Clock, wall};
+use super::error::ServerError;
+use super::event::Event;
+use super::event_loop::{Parts, run_loop};
+use super::listener::Socket;
+use super::spawner::spawner;
+use super::{random, signals};
+use crate::config::Paths;
+
+/// Events that may wait for the loop. Senders wait, so a flood slows its source
+/// and nothing is lost.
+const EVENTS: usize = 1_024;
+
+/// How `signaltty-server` is started.
+#[derive(Debug, Clone)]
+pub struct ServeOptions {
+    /// Where everything is.
+    pub paths: Paths,
+    /// Also know the demonstration agent.
+    pub demo_agent: bool,
+    /// What to log, as `tracing` filters.
+    pub log: Option<String>,
+}
+
+/// Runs a server in the foreground, until a signal or a client ends it. Must be
+/// called on the process's main thread (D-15).
+///
+/// # Errors
+///
+/// When it could not start; see [`ServerError::exit_code`].
+pub fn serve(options: ServeOptions) -> Result<(), ServerError> {
+    let filter = options.log.as_deref().unwrap_or("info");
+    // A second subscriber in one process is an embedder's; theirs stays.
+    let _ = tracing_subscriber::fmt()
+        .with_env_filter(tracing_subscriber::EnvFilter::new(filter))
+        .with_writer(std::io::stderr)
+        .with_ansi(false)
+        .try_init();
+    let mut builder = Server::builder(options.paths).signals();
+    if options.demo_agent {
+        let program = std::env::current_exe().map_err(|source| ServerError::Setup {
+            what: "find this program's path",
+            source,
+        })?;
+        let before = vec!["__demo-agent".into()];
+        builder = builder.adapter(Arc::new(signaltty_adapters::demo::DemoAdapter::new(
+            program, before,
+        )));
+    }
+    builder.build()?.run()
+}
+
+/// Sets up a server.
+pub struct Builder {
+    paths: Paths,
+    adapters: Vec<Arc<dyn AgentAdapter>>,
+    hook_program: Option<PathBuf>,
+    signals: bool,
+}
+
+/// A server that is set up and not running yet.
+pub struct Server {
+    paths: Paths,
+    adapters: Adapters,
+    hook_program: PathBuf,
+    signals: bool,
+    send: mpsc::Sender<Event>,
+    receive: mpsc::Receiver<Event>,
+}
+
+/// Ends a running server, as SIGTERM would.
+#[derive(Clone)]
+pub struct Stopper {
+    events: mpsc::Sender<Event>,
+}
+
+impl Stopper {
+    /// Asks the server to save and end. Does nothing once it has ended. Must not
+    /// be called from a task of a runtime.
+    pub fn stop(&self) {
+        let _ = self.events.blocking_send(Event::Terminate);
+    }
+}
+
+impl Builder {
+    /// Adds an adapter for an agent of your own (D-16).
+    #[must_use]
+    pub fn adapter(mut self, adapter: Arc<dyn AgentAdapter>) -> Self {
+        self.adapters.push(adapter);
+        self
+    }
+
+    /// Ends on SIGTERM and SIGINT.
+    #[must_use]
+    pub fn signals(mut self) -> Self {
+        self.signals = true;
+        self
+    }
+
+    /// The program whose `hook` verb passes agents' reports on. By default the
+    /// running one if it is `signaltty`, else the `signaltty` beside it.
+    #[must_use]
+    pub fn hook_program(mut self, path: PathBuf) -> Self {
+        self.hook_program = Some(path);
+        self
+    }
+
+    /// Checks the setup.
+    ///
+    /// # Errors
+    ///
+    /// When two adapters claim one kind of agent.
+    pub fn build(self) -> Result<Server, ServerError> {
+        let mut adapters = Adapters::builtin();
+        for adapter in self.adapters {
+            adapters.add(adapter)?;
+        }
+        let hook_program = self.hook_program.unwrap_or_else(default_hook_program);
+        let (send, receive) = mpsc::channel(EVENTS);
+        let Self { paths, signals, .. } = self;
+        Ok(Server {
+            paths,
+            adapters,
+            hook_program,
+            signals,
+            send,
+            receive,
+        })
+    }
+}
+
+impl Server {
+    /// Begins to set up a server.
+    pub fn builder(paths: Paths) -> Builder {
+        Builder {
+            paths,
+            adapters: Vec::new(),
+            hook_program: None,
+            signals: false,
+        }
+    }
+
+    /// Ends this server from elsewhere.
+    pub fn stopper(&self) -> Stopper {
+        Stopper {
+            events: self.send.clone(),
+        }
+    }
+
+    /// Runs the server until it is told to end. Must be called on the process's
+    /// main thread; children die with the thread that calls this.
+    ///
+    /// # Errors
+    ///
+    /// When it could not start. After a refused state nothing but the lock file
+    /// has changed.
+    pub fn run(self) -> Result<(), ServerError> {
+        let started_at = wall();
+        let socket_path = self.paths.socket.clone();
+        let owner = Owner {
+            pid: std::process::id(),
+            started_at,
+            socket: Some(socket_path),
+        };
+        let dir = StateDir::open(&self.paths.state_dir, &owner)?;
+        let socket = Arc::new(Socket::bind(&self.paths.socket)?);
+        announce(&self.paths);
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .enable_all()
+            .build()
+            .map_err(|source| ServerError::Setup {
+                what: "start the runtime",
+                source,
+            })?;
+        let (spawner, main_thread) = spawner();
+        let Self {
+            paths,
+            adapters,
+            hook_program,
+            signals,
+            send,
+            receive,
+        } = self;
+        let daemon = runtime.spawn(async move {
+            if signals {
+                signals::watch(send.clone()).map_err(|source| ServerError::Setup {
+                    what: "watch signals",
+                    source,
+                })?;
+            }
+            let accept = tokio::spawn(Arc::clone(&socket).accept(send.clone()));
+            let epoch = ServerEpoch(u64::from_le_bytes(random::bytes()));
+            let program = Program {
+                version: env!("CARGO_PKG_VERSION").to_owned(),
+                protocol: 1,
+            };
+            let opened = tokio::task::spawn_blocking(move || Store::open(dir, program)).await;
+            let opened = opened.map_err(|_| ServerError::Panicked)?;
+            let opened = match opened {
+                Ok(opened) => opened,
+                Err(error) => {
+                    accept.abort();
+                    return Err(error.into());
+                }
+            };
+            let config = Config::default();
+            let clock = Clock::start();
+            let parts = Parts {
+                paths,
+                adapters,
+                hook_program,
+                spawner,
+                send,
+                receive,
+                opened,
+                config,
+                clock,
+                epoch,
+                started_at,
+            };
+            let result = run_loop(parts).await;
+            accept.abort();
+            drop(socket);
+            result
+        });
+        // Ends when the loop has dropped its side.
+        main_thread.run();
+        let result = runtime.block_on(daemon).unwrap_or_else(|error| {
+            tracing::error!("the loop ended: {error}");
+            Err(ServerError::Panicked)
+        });
+        runtime.shutdown_timeout(std::time::Duration::from_secs(1));
+        result
+    }
+}
+
+/// Says on standard error that clients may connect. Standard error may be gone.
+fn announce(paths: &Paths) {
+    let _ = writeln!(std::io::stderr(), "listening on {}", paths.socket.display());
+}
+
+fn default_hook_program() -> PathBuf {
+    let this = std::env::current_exe().unwrap_or_else(|_| PathBuf::from("signaltty"));
+    if this.file_name().is_some_and(|name| name == "signaltty") {
+        return this;
+    }
+    let beside = this.with_file_name("signaltty");
+    if beside.is_file() {
+        beside
+    } else {
+        PathBuf::from("signaltty")
+    }
+}

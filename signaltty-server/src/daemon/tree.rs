@@ -1,0 +1,125 @@
+//! The session as scripts see it.
+
+use signaltty_core::agent::SavedAgent;
+use signaltty_core::pane::SavedPane;
+use signaltty_core::restore::PaneState;
+use signaltty_core::session::{PaneView, Session, TabView, WorkspaceView};
+
+use super::clock::rfc3339;
+use crate::protocol::{
+    AgentNode, ExitNode, FailureNode, PaneNode, StatusCounts, TabNode, Tree, WireOs, WorkspaceNode,
+};
+
+/// All workspaces.
+pub(crate) fn tree(session: &Session) -> Tree {
+    Tree {
+        workspaces: session.workspaces().map(|view| workspace(&view)).collect(),
+    }
+}
+
+fn workspace(view: &WorkspaceView<'_>) -> WorkspaceNode {
+    let record = view.record;
+    WorkspaceNode {
+        id: record.id.to_string(),
+        handle: record.handle.to_string(),
+        name: record.name.to_string(),
+        cwd: record.cwd.as_path().into(),
+        auto_resume: record.switches.auto_resume,
+        auto_continue: record.switches.auto_continue,
+        history: record.switches.history,
+        archived: record.archived,
+        tabs: view.tabs().map(|view| tab(&view)).collect(),
+    }
+}
+
+fn tab(view: &TabView<'_>) -> TabNode {
+    TabNode {
+        id: view.record.id.to_string(),
+        title: view.record.title.to_string(),
+        active_pane_id: view.record.active_pane.to_string(),
+        layout: view.record.layout.to_string(),
+        panes: view.panes().map(|view| pane(&view)).collect(),
+    }
+}
+
+/// One pane.
+pub(crate) fn pane(view: &PaneView<'_>) -> PaneNode {
+    let record = view.record;
+    let stage = match view.state {
+        PaneState::Resuming(stage) => Some(stage.as_str().to_owned()),
+        _ => None,
+    };
+    PaneNode {
+        id: record.id.to_string(),
+        title: record.title.to_string(),
+        cwd: record.cwd.as_path().into(),
+        argv: record
+            .argv
+            .iter()
+            .map(|word| WireOs(word.clone()))
+            .collect(),
+        cols: record.size.cols,
+        rows: record.size.rows,
+        state: view.state.as_str().to_owned(),
+        stage,
+        exit: exit(record, view.state),
+        lifecycle: record.lifecycle.as_str().to_owned(),
+        attention: record.attention.as_str().to_owned(),
+        last_message: record.last_message.as_deref().map(str::to_owned),
+        agent: record.agent.as_ref().map(|saved| agent(view, saved)),
+        created_at: rfc3339(record.created_at),
+    }
+}
+
+/// A process that nobody saw ending has no status (S0-1).
+fn exit(record: &SavedPane, state: &PaneState) -> Option<ExitNode> {
+    let PaneState::Tombstone(_) = state else {
+        return None;
+    };
+    let status = record.end.and_then(|end| end.status).unwrap_or_default();
+    Some(ExitNode {
+        code: status.code,
+        signal: status.signal,
+    })
+}
+
+fn agent(view: &PaneView<'_>, saved: &SavedAgent) -> AgentNode {
+    let conversation = saved
+        .conversation
+        .as_ref()
+        .map(|conversation| &conversation.id);
+    let failure = saved.last_failure.as_ref();
+    AgentNode {
+        kind: saved.kind.to_string(),
+        agent_session_id: conversation.or(view.candidate).map(ToString::to_string),
+        verdict: view.verdict.map(|verdict| verdict.word.as_str().to_owned()),
+        evidence: view
+            .verdict
+            .map(|verdict| verdict.evidence.iter().map(ToString::to_string).collect())
+            .unwrap_or_default(),
+        interrupted: saved.interrupted,
+        last_failure: failure.map(|failure| FailureNode {
+            code: failure.refusal.code.as_str().to_owned(),
+            message: failure.refusal.message.to_string(),
+            at: rfc3339(failure.at),
+        }),
+        integration: None,
+    }
+}
+
+/// How much of everything there is.
+pub(crate) fn counts(session: &Session) -> StatusCounts {
+    let mut counts = StatusCounts::default();
+    for workspace in session.workspaces() {
+        counts.workspaces += 1;
+        for tab in workspace.tabs() {
+            counts.tabs += 1;
+            for pane in tab.panes() {
+                counts.panes += 1;
+                counts.live += usize::from(pane.state.instance().is_some());
+                counts.resumable += usize::from(pane.state.as_str() == "resumable");
+            }
+        }
+    }
+    counts
+}

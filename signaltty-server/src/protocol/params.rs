@@ -1,0 +1,231 @@
+//! Parameters of the methods. `pane`, `tab` and `workspace` take an id, a
+//! unique prefix of one, or a workspace's handle.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::WireOs;
+
+/// No parameters.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct Empty {}
+
+/// Something to run in a new pane.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct PaneSpawn {
+    /// Program and arguments; empty for the login shell.
+    #[serde(default)]
+    pub argv: Vec<WireOs>,
+    /// Where; absolute. By default where the other pane is, or the workspace.
+    #[serde(default)]
+    pub cwd: Option<WireOs>,
+    /// The client's environment. Used for this start, never stored (D-27).
+    #[serde(default)]
+    pub env: BTreeMap<String, WireOs>,
+}
+
+/// `workspace.new`
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct WorkspaceNew {
+    /// Its name; by default the directory's.
+    #[serde(default)]
+    pub name: Option<String>,
+    /// What runs in its first pane, and where; `cwd` is the workspace's too.
+    #[serde(flatten)]
+    pub spawn: PaneSpawn,
+}
+
+/// A workspace.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct WorkspaceRef {
+    /// Which.
+    pub workspace: String,
+}
+
+/// `workspace.rename`
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct WorkspaceRename {
+    /// Which.
+    pub workspace: String,
+    /// Its new name.
+    pub name: String,
+}
+
+/// `workspace.set`
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct WorkspaceSet {
+    /// Which.
+    pub workspace: String,
+    /// Resume conversations at a start.
+    #[serde(default)]
+    pub auto_resume: Option<bool>,
+    /// Continue interrupted turns.
+    #[serde(default)]
+    pub auto_continue: Option<bool>,
+    /// Keep output on disk.
+    #[serde(default)]
+    pub history: Option<bool>,
+    /// Hide it.
+    #[serde(default)]
+    pub archived: Option<bool>,
+}
+
+/// `tab.new`
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct TabNew {
+    /// In which workspace.
+    pub workspace: String,
+    /// Its title.
+    #[serde(default)]
+    pub title: Option<String>,
+    /// What runs in its pane.
+    #[serde(flatten)]
+    pub spawn: PaneSpawn,
+}
+
+/// A tab.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct TabRef {
+    /// Which.
+    pub tab: String,
+}
+
+/// `tab.rename`
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct TabRename {
+    /// Which.
+    pub tab: String,
+    /// Its new title.
+    pub title: String,
+}
+
+/// On which side of a pane the new one goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SplitDirection {
+    /// To its left.
+    Left,
+    /// To its right.
+    #[default]
+    Right,
+    /// Above it.
+    Up,
+    /// Below it.
+    Down,
+}
+
+/// `pane.split`
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct PaneSplit {
+    /// Which pane to split.
+    pub pane: String,
+    /// Where the new one goes.
+    #[serde(default)]
+    pub direction: SplitDirection,
+    /// What runs in the new one.
+    #[serde(flatten)]
+    pub spawn: PaneSpawn,
+}
+
+/// A pane.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct PaneRef {
+    /// Which.
+    pub pane: String,
+}
+
+/// `pane.rename`
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct PaneRename {
+    /// Which.
+    pub pane: String,
+    /// Its new title; empty gives it back to the program.
+    pub title: String,
+}
+
+/// `pane.read`
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct PaneRead {
+    /// Which.
+    pub pane: String,
+    /// The last so many lines; by default all that there are.
+    #[serde(default)]
+    pub lines: Option<usize>,
+    /// With colours and styles, as escape sequences.
+    #[serde(default)]
+    pub ansi: bool,
+}
+
+/// `pane.send`
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct PaneSend {
+    /// Which.
+    pub pane: String,
+    /// The bytes, as they are; nothing is added.
+    pub text: WireOs,
+}
+
+/// `pane.keys`
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct PaneKeys {
+    /// Which.
+    pub pane: String,
+    /// Names of keys: `Enter`, `C-c`, `Up`, or text.
+    pub keys: Vec<String>,
+}
+
+/// `pane.attach`
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct PaneAttach {
+    /// Which.
+    pub pane: String,
+    /// Columns of the client's terminal.
+    pub cols: u16,
+    /// Its rows.
+    pub rows: u16,
+    /// Only look.
+    #[serde(default)]
+    pub read_only: bool,
+    /// So many lines of history first.
+    #[serde(default)]
+    pub history: usize,
+}
+
+/// `pane.resume`
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct PaneResume {
+    /// Which.
+    pub pane: String,
+    /// Although something differs, which the person was shown.
+    #[serde(default)]
+    pub anyway: bool,
+    /// Start there instead.
+    #[serde(default)]
+    pub cwd: Option<WireOs>,
+    /// The client's environment. Used for this start, never stored.
+    #[serde(default)]
+    pub env: BTreeMap<String, WireOs>,
+}
+
+/// `agent.hook`
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct AgentHook {
+    /// Which agent's hook.
+    pub agent: String,
+    /// The secret of the launch, from the pane's environment.
+    pub launch: String,
+    /// What the agent wrote to the hook.
+    pub payload: String,
+    /// The agent's process, where it says so itself.
+    #[serde(default)]
+    pub agent_pid: Option<u32>,
+}
+
+/// `server.shutdown`
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct Shutdown {
+    /// Also while something runs.
+    #[serde(default)]
+    pub force: bool,
+}

@@ -1,0 +1,125 @@
+//! Results of the methods.
+
+use serde::{Deserialize, Serialize};
+
+/// `workspace.new`, `tab.new`, `pane.split`
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Created {
+    /// The workspace that the pane is in.
+    pub workspace_id: String,
+    /// The tab that it is in.
+    pub tab_id: String,
+    /// The new pane.
+    pub pane_id: String,
+}
+
+/// `pane.resume`
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Resumed {
+    /// The pane.
+    pub pane_id: String,
+    /// The conversation, as the agent shows it now.
+    pub agent_session_id: String,
+    /// `verified` or `unconfirmed`.
+    pub verdict: String,
+    /// What it rests on.
+    pub evidence: Vec<String>,
+}
+
+/// `pane.read`
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PaneText {
+    /// The pane.
+    pub pane_id: String,
+    /// `live`, or `saved` for the tail of a pane without a process, or `none`
+    /// where no output was saved, which is not the same as an empty screen.
+    pub source: String,
+    /// The lines, oldest first, each with a newline.
+    pub text: String,
+}
+
+/// `agent.hook`
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HookAnswer {
+    /// Whether the report was taken.
+    pub accepted: bool,
+    /// Why not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+/// `server.status`
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Status {
+    /// The server's process.
+    pub pid: u32,
+    /// Its version.
+    pub version: String,
+    /// The protocol's version.
+    pub protocol: String,
+    /// Its socket.
+    pub socket: String,
+    /// Its state directory.
+    pub state_dir: String,
+    /// When it started, in RFC 3339.
+    pub started_at: String,
+    /// What is there.
+    pub counts: StatusCounts,
+    /// The state on disk.
+    pub persist: Health,
+    /// The journal of events.
+    pub journal: Health,
+    /// Notices of a host shutdown.
+    pub logind: Health,
+    /// When the state was last saved, in RFC 3339.
+    pub last_save_at: Option<String>,
+    /// Whether every change is saved.
+    pub saved: bool,
+    /// How the state was found at the start.
+    pub load: String,
+    /// What was repaired at the start, a line each.
+    pub problems: Vec<String>,
+}
+
+/// What is there.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StatusCounts {
+    /// Workspaces.
+    pub workspaces: usize,
+    /// Tabs.
+    pub tabs: usize,
+    /// Panes.
+    pub panes: usize,
+    /// Panes with a process.
+    pub live: usize,
+    /// Panes whose conversation can be reopened.
+    pub resumable: usize,
+}
+
+/// How a part of the server is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Health {
+    /// One word: `ok`, `degraded`, `disabled`, …
+    pub state: String,
+    /// Since when, why, and what to do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub detail: Option<String>,
+}
+
+impl Health {
+    /// Nothing to report.
+    pub fn ok() -> Self {
+        Self {
+            state: "ok".to_owned(),
+            detail: None,
+        }
+    }
+
+    /// A state with its reason.
+    pub fn with(state: &str, detail: impl Into<String>) -> Self {
+        Self {
+            state: state.to_owned(),
+            detail: Some(detail.into()),
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! `session.list`: the tree of workspaces, tabs and panes, and one pane's
+//! details. The shape of `ls --json` is part of the command line's contract.
+
+use serde::{Deserialize, Serialize};
+
+use super::WireOs;
+
+/// All workspaces.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Tree {
+    /// In the order in which people see them.
+    pub workspaces: Vec<WorkspaceNode>,
+}
+
+/// A workspace.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "field names are those of the core's records")]
+pub struct WorkspaceNode {
+    pub id: String,
+    pub handle: String,
+    pub name: String,
+    pub cwd: WireOs,
+    pub auto_resume: bool,
+    pub auto_continue: bool,
+    pub history: bool,
+    pub archived: bool,
+    pub tabs: Vec<TabNode>,
+}
+
+/// A tab.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "field names are those of the core's records")]
+pub struct TabNode {
+    pub id: String,
+    pub title: String,
+    pub active_pane_id: String,
+    /// The layout in its text form.
+    pub layout: String,
+    pub panes: Vec<PaneNode>,
+}
+
+/// A pane.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "field names are those of the core's records")]
+pub struct PaneNode {
+    pub id: String,
+    pub title: String,
+    pub cwd: WireOs,
+    pub argv: Vec<WireOs>,
+    pub cols: u16,
+    pub rows: u16,
+    /// `live`, `restored`, `resumable`, `resuming` or `exited`.
+    pub state: String,
+    /// How far a resume has come.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stage: Option<String>,
+    /// How the last process ended; both fields are null where nobody saw it,
+    /// as after a crash of the server.
+    pub exit: Option<ExitNode>,
+    pub lifecycle: String,
+    pub attention: String,
+    pub last_message: Option<String>,
+    pub agent: Option<AgentNode>,
+    /// When it was made, in RFC 3339.
+    pub created_at: String,
+}
+
+/// How a process ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "field names are those of the core's records")]
+pub struct ExitNode {
+    pub code: Option<i32>,
+    pub signal: Option<i32>,
+}
+
+/// The agent in a pane.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "field names are those of the core's records")]
+pub struct AgentNode {
+    pub kind: String,
+    pub agent_session_id: Option<String>,
+    /// `verified`, `unconfirmed`, `contradicted`, or null where nothing is
+    /// known of a running process.
+    pub verdict: Option<String>,
+    pub evidence: Vec<String>,
+    pub interrupted: bool,
+    pub last_failure: Option<FailureNode>,
+    /// What to do so that the agent can report to us.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub integration: Option<String>,
+}
+
+/// Why the last resume did not succeed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "field names are those of the core's records")]
+pub struct FailureNode {
+    pub code: String,
+    pub message: String,
+    /// In RFC 3339.
+    pub at: String,
+}
+
+/// `pane.info`
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PaneInfo {
+    /// The pane, as in the tree.
+    #[serde(flatten)]
+    pub pane: PaneNode,
+    /// Its workspace.
+    pub workspace_id: String,
+    /// Its tab.
+    pub tab_id: String,
+    /// Names the running process; never the same after a restart.
+    pub instance: Option<String>,
+    /// The process id of the running process.
+    pub pid: Option<u32>,
+}
