@@ -1,10 +1,16 @@
-//! A terminal session server for coding agents: the daemon and
-//! its protocol.
+//! A terminal session server for coding agents: the daemon, the client
+//! library, and the command line.
 #![forbid(unsafe_code)]
 
+#[cfg(feature = "client")]
+pub mod cli;
+#[cfg(feature = "client")]
+pub mod client;
 pub mod config;
 #[cfg(feature = "daemon")]
 pub mod daemon;
+#[cfg(feature = "client")]
+mod demo;
 pub mod protocol;
 #[cfg(feature = "daemon")]
 pub mod serve;

@@ -1,0 +1,136 @@
+//! This terminal while it shows a pane, and how it becomes itself again.
+//!
+//! The pane's program sets modes of this terminal: another screen, the mouse,
+//! a hidden cursor. Whichever way the client ends, they are set back: at a
+//! normal end and an error when the guard is dropped, at a panic before its
+//! message is written. Signals end the session like an error does.
+
+use std::io::{self, Write as _};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use rustix::termios::{OptionalActions, Termios, tcgetattr, tcgetwinsize, tcsetattr};
+
+/// A terminal in raw mode. Itself again when dropped.
+#[derive(Debug)]
+pub(super) struct RawTerminal {
+    before: Arc<Before>,
+}
+
+/// How a terminal was.
+#[derive(Debug)]
+struct Before {
+    termios: Termios,
+    restored: AtomicBool,
+}
+
+impl RawTerminal {
+    /// Puts the terminal of standard input into raw mode.
+    pub(super) fn enter() -> io::Result<Self> {
+        let termios = tcgetattr(io::stdin())?;
+        let mut raw = termios.clone();
+        raw.make_raw();
+        let before = Arc::new(Before {
+            termios,
+            restored: AtomicBool::new(false),
+        });
+        let in_panic = Arc::clone(&before);
+        let next = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |panic| {
+            in_panic.restore();
+            next(panic);
+        }));
+        tcsetattr(io::stdin(), OptionalActions::Now, &raw)?;
+        Ok(Self { before })
+    }
+}
+
+impl Drop for RawTerminal {
+    fn drop(&mut self) {
+        self.before.restore();
+    }
+}
+
+impl Before {
+    fn restore(&self) {
+        if self.restored.swap(true, Ordering::Relaxed) {
+            return;
+        }
+        // The terminal may be gone, and there is nobody to tell then.
+        let _ = write(RESET.as_bytes());
+        let _ = tcsetattr(io::stdin(), OptionalActions::Now, &self.termios);
+    }
+}
+
+/// Columns and rows of the terminal of standard output.
+pub(super) fn size() -> io::Result<(u16, u16)> {
+    let size = tcgetwinsize(io::stdout())?;
+    // A terminal that does not know its size says 0.
+    let or = |value: u16, default| if value == 0 { default } else { value };
+    Ok((or(size.ws_col, 80), or(size.ws_row, 24)))
+}
+
+/// Shows bytes as they are.
+pub(super) fn write(bytes: &[u8]) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    out.write_all(bytes)?;
+    out.flush()
+}
+
+/// Shows lines above the screen, so that they end up in the scrollback.
+pub(super) fn write_history(lines: &[u8]) -> io::Result<()> {
+    let mut out = Vec::with_capacity(lines.len());
+    for line in lines.split_inclusive(|byte| *byte == b'\n') {
+        match line.strip_suffix(b"\n") {
+            Some(line) => {
+                out.extend_from_slice(line.strip_suffix(b"\r").unwrap_or(line));
+                out.extend_from_slice(b"\r\n");
+            }
+            None => out.extend_from_slice(line),
+        }
+    }
+    out.extend_from_slice(b"\x1b[0m");
+    let (_, rows) = size().unwrap_or((80, 24));
+    out.extend(b"\r\n".repeat(usize::from(rows)));
+    write(&out)
+}
+
+/// Ends everything that a program may have set, and goes below what it showed.
+///
+/// The order matters. Leaving the other screen also moves the cursor to where
+/// it was saved, so it is saved first, which changes nothing where that screen
+/// is not shown. Scroll regions move the cursor too.
+pub(super) const RESET: &str = concat!(
+    "\x18",                              // ends a sequence that was cut
+    "\x1b[?2026l",                       // show what is held back
+    "\x1b[=0u",                          // keyboard protocol of this screen
+    "\x1b7\x1b[?1049l",                  // the other screen
+    "\x1b[=0u\x1b[>4;0m",                // keyboard protocols
+    "\x1b[?9l\x1b[?1000l\x1b[?1002l",    // mouse
+    "\x1b[?1003l\x1b[?1005l\x1b[?1006l", // mouse encodings
+    "\x1b[?1015l\x1b[?1016l",            // mouse encodings
+    "\x1b[?1004l\x1b[?2004l",            // focus reports, bracketed paste
+    "\x1b[?1l\x1b>\x1b[4l",              // cursor keys, keypad, insert mode
+    "\x1b[?6l\x1b[?7h\x1b[r",            // origin, wrapping, scroll region
+    "\x0f\x1b(B",                        // character sets
+    "\x1b[0 q\x1b[?25h\x1b[0m",          // cursor and attributes
+    "\x1b[999;1H\r\n",                   // below everything
+);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn everything_is_set_back() {
+        for mode in [
+            "?1049l", "?1000l", "?1002l", "?1003l", "?1006l", "?2004l", "?1004l", "?25h", "0m",
+            "?7h", "r", "?2026l",
+        ] {
+            let sequence = format!("\x1b[{mode}");
+            assert!(RESET.contains(&sequence), "{mode}");
+        }
+        let save = RESET.find("\x1b7").unwrap();
+        assert!(save < RESET.find("\x1b[?1049l").unwrap());
+    }
+}

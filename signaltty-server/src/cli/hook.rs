@@ -1,0 +1,251 @@
+//! `hook`: an agent's report to the server.
+//!
+//! It runs inside an agent, at the agent's cost. So it prints nothing, always
+//! ends with 0 (what a hook prints goes into the agent's context, and an exit
+//! code of 2 blocks its prompt), takes a second at most, and starts nothing. A
+//! report that does not get through is lost; the server has other ways to see.
+
+use std::ffi::OsString;
+use std::io::{self, Read as _, Write as _};
+use std::path::PathBuf;
+use std::sync::mpsc;
+use std::time::Duration;
+
+use clap::{Args, Parser as _};
+
+use super::{Cli, Verb};
+use crate::client::Client;
+use crate::config::Paths;
+use crate::protocol::{AgentHook, HookAnswer};
+
+/// Arguments of `hook`.
+#[derive(Debug, Args)]
+pub(super) struct HookArgs {
+    /// Whose hook it is
+    agent: String,
+    /// Show the server's answer on standard error
+    #[arg(long)]
+    debug: bool,
+}
+
+/// Whether the verb is `hook`. Asked before anything is parsed, since not even
+/// an error in the arguments may show.
+pub(super) fn is_asked_for(args: &[OsString]) -> bool {
+    let mut args = args.iter().skip(1);
+    while let Some(arg) = args.next() {
+        match arg.to_str() {
+            Some("--socket" | "--state-dir") => drop(args.next()),
+            Some(option) if option.starts_with('-') => {}
+            verb => return verb == Some("hook"),
+        }
+    }
+    false
+}
+
+/// Runs `hook`, whatever the arguments are.
+pub(super) fn run(args: &[OsString]) {
+    let debug = args.iter().any(|arg| arg == "--debug");
+    if !debug {
+        std::panic::set_hook(Box::new(|_| {}));
+    }
+    let args = args.to_vec();
+    let said = within(LIMIT, move || {
+        let cli = Cli::try_parse_from(args).map_err(|error| error.to_string())?;
+        let Verb::Hook(args) = cli.verb else {
+            return Err("another verb than hook".to_owned());
+        };
+        let report = Report::of(args.agent, |name| std::env::var_os(name))?;
+        report.send(io::stdin())
+    });
+    if debug {
+        let _ = writeln!(io::stderr(), "{}", super::text::safe_lines(said.trim_end()));
+    }
+}
+
+/// What `work` came to, or that it took too long or panicked. It is left
+/// behind then, and ends with the process.
+fn within(
+    limit: Duration,
+    work: impl FnOnce() -> Result<String, String> + Send + 'static,
+) -> String {
+    let (done, result) = mpsc::channel();
+    let thread = std::thread::Builder::new().name("hook".to_owned());
+    let started = thread.spawn(move || {
+        // Nobody may be waiting any more.
+        let _ = done.send(work());
+    });
+    match started.map(|_| result.recv_timeout(limit)) {
+        Ok(Ok(Ok(said) | Err(said))) => said,
+        Ok(Err(mpsc::RecvTimeoutError::Timeout)) => format!("gave up after {limit:?}"),
+        Ok(Err(mpsc::RecvTimeoutError::Disconnected)) => "panicked".to_owned(),
+        Err(error) => format!("cannot start a thread: {error}"),
+    }
+}
+
+/// A report, but for what the agent wrote.
+#[derive(Debug, PartialEq, Eq)]
+struct Report {
+    socket: PathBuf,
+    agent: String,
+    launch: String,
+    agent_pid: Option<u32>,
+}
+
+impl Report {
+    /// The report of a hook with this environment.
+    fn of(agent: String, var: impl Fn(&str) -> Option<OsString>) -> Result<Self, String> {
+        let var = |name| var(name).filter(|value| !value.is_empty());
+        let (Some(socket), Some(launch)) = (var("SIGNALTTY_SOCKET"), var("SIGNALTTY_LAUNCH"))
+        else {
+            return Err("not in a pane of signaltty, nothing to do".to_owned());
+        };
+        let pid = || var("CLAUDE_PID")?.to_str()?.parse().ok();
+        let launch = launch.into_string();
+        Ok(Self {
+            socket: PathBuf::from(socket),
+            agent_pid: if agent == "claude" { pid() } else { None },
+            launch: launch.map_err(|_| "SIGNALTTY_LAUNCH is not UTF-8".to_owned())?,
+            agent,
+        })
+    }
+
+    /// Reads what the agent wrote and passes it on.
+    fn send(self, input: impl io::Read) -> Result<String, String> {
+        let mut payload = Vec::new();
+        let read = input.take(MAX_PAYLOAD + 1).read_to_end(&mut payload);
+        let length = read.map_err(|error| format!("cannot read standard input: {error}"))?;
+        if length as u64 > MAX_PAYLOAD {
+            return Err(format!("more than {MAX_PAYLOAD} bytes on standard input"));
+        }
+        let params = AgentHook {
+            agent: self.agent,
+            launch: self.launch,
+            payload: String::from_utf8_lossy(&payload).into_owned(),
+            agent_pid: self.agent_pid,
+        };
+        let paths = Paths {
+            state_dir: PathBuf::new(),
+            runtime_dir: PathBuf::new(),
+            socket: self.socket,
+        };
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .map_err(|error| error.to_string())?;
+        let answer: Result<HookAnswer, _> = runtime.block_on(async {
+            let mut client = Client::connect(&paths).await?;
+            client.call("agent.hook", &params).await
+        });
+        match answer.map_err(|error| error.to_string())? {
+            HookAnswer { accepted: true, .. } => Ok("accepted".to_owned()),
+            HookAnswer { reason, .. } => Err(reason.unwrap_or_else(|| "not accepted".to_owned())),
+        }
+    }
+}
+
+const LIMIT: Duration = Duration::from_secs(1);
+
+const MAX_PAYLOAD: u64 = 1024 * 1024;
+
+#[cfg(test)]
+mod tests {
+    use std::io::BufRead as _;
+    use std::os::unix::net::UnixListener;
+
+    use super::*;
+
+    fn words(line: &str) -> Vec<OsString> {
+        line.split_whitespace().map(OsString::from).collect()
+    }
+
+    fn report(vars: &[(&str, &str)], agent: &str) -> Result<Report, String> {
+        Report::of(agent.to_owned(), |name| {
+            let found = vars.iter().find(|(n, _)| *n == name);
+            found.map(|(_, value)| OsString::from(value))
+        })
+    }
+
+    #[test]
+    fn the_verb_is_found_whatever_surrounds_it() {
+        for line in [
+            "signaltty hook",
+            "signaltty hook claude --bogus",
+            "signaltty --json --socket ls hook claude",
+            "signaltty --socket=x --nonsense hook",
+        ] {
+            assert!(is_asked_for(&words(line)), "{line}");
+        }
+        for line in [
+            "signaltty",
+            "signaltty ls hook",
+            "signaltty --socket hook ls",
+            "signaltty new -- hook",
+        ] {
+            assert!(!is_asked_for(&words(line)), "{line}");
+        }
+    }
+
+    #[test]
+    fn without_a_launch_nothing_is_done() {
+        assert!(report(&[], "claude").is_err());
+        assert!(report(&[("SIGNALTTY_SOCKET", "/s")], "claude").is_err());
+        let empty = [("SIGNALTTY_SOCKET", "/s"), ("SIGNALTTY_LAUNCH", "")];
+        assert!(report(&empty, "claude").is_err());
+    }
+
+    #[test]
+    fn the_process_id_goes_along_for_the_agent_that_says_it() {
+        let vars = [
+            ("SIGNALTTY_SOCKET", "/s"),
+            ("SIGNALTTY_LAUNCH", "secret"),
+            ("CLAUDE_PID", "77"),
+        ];
+        assert_eq!(report(&vars, "claude").unwrap().agent_pid, Some(77));
+        assert_eq!(report(&vars, "grok").unwrap().agent_pid, None);
+        let mut vars = vars;
+        vars[2].1 = "x";
+        assert_eq!(report(&vars, "claude").unwrap().agent_pid, None);
+    }
+
+    #[test]
+    fn slow_and_panicking_work_is_given_up() {
+        let (_never, waits) = mpsc::channel::<()>();
+        let slow = move || {
+            let _ = waits.recv();
+            Ok(String::new())
+        };
+        assert!(within(Duration::from_millis(1), slow).contains("gave up"));
+        let said = within(Duration::from_secs(9), || panic!("on purpose"));
+        assert_eq!(said, "panicked");
+        assert_eq!(within(Duration::from_secs(9), || Err("e".into())), "e");
+    }
+
+    #[test]
+    fn garbage_is_passed_on_and_too_much_is_not() {
+        let dir = tempfile::tempdir().unwrap();
+        let socket = dir.path().join("s");
+        let listener = UnixListener::bind(&socket).unwrap();
+        let make = || Report {
+            socket: socket.clone(),
+            agent: "claude".into(),
+            launch: "secret".into(),
+            agent_pid: None,
+        };
+        let server = std::thread::spawn(move || {
+            let (mut stream, _) = listener.accept().unwrap();
+            let mut line = String::new();
+            io::BufReader::new(&stream).read_line(&mut line).unwrap();
+            let answer = b"{\"id\":\"1\",\"result\":{\"accepted\":false,\"reason\":\"no JSON\"}}\n";
+            stream.write_all(answer).unwrap();
+            line
+        });
+        assert_eq!(make().send(&b"\xffgarbage"[..]).unwrap_err(), "no JSON");
+        let request = server.join().unwrap();
+        assert!(request.contains("\u{fffd}garbage"), "{request}");
+        // Nobody listens any more, and that is found out only for a payload
+        // that would be sent.
+        let huge = io::repeat(b'x').take(MAX_PAYLOAD + 1);
+        assert!(make().send(huge).unwrap_err().contains("more than"));
+        assert!(make().send(&b"{}"[..]).unwrap_err().contains("no server"));
+    }
+}

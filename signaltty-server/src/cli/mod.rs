@@ -1,0 +1,181 @@
+//! The command line of `signaltty`: one file per group of verbs.
+//!
+//! A command connects, asks, and says what came: for people on a terminal, or
+//! with `--json` in the shapes of the protocol. Errors go to standard error,
+//! with `--json` to standard output as `{"error":…}`. Exit codes are those of
+//! [`failure::Exit`]; `hook` alone always ends with 0.
+
+mod attach;
+mod context;
+mod create;
+mod events;
+mod failure;
+mod hook;
+mod pane;
+mod place;
+mod resume;
+mod server;
+mod tab;
+mod text;
+mod time;
+mod tree;
+mod workspace;
+
+#[cfg(test)]
+mod tests;
+
+use std::ffi::OsString;
+use std::io::{self, Write as _};
+use std::path::PathBuf;
+
+use clap::{Parser, Subcommand};
+
+pub(crate) use context::Context;
+pub(crate) use failure::{Exit, Failure};
+pub(crate) use place::environment;
+pub(crate) use text::{safe, screen};
+
+use crate::config::{Overrides, Paths};
+use crate::demo;
+
+/// Terminal sessions for coding agents, whose conversations come back after a
+/// crash when they are proven to be the same.
+#[derive(Debug, Parser)]
+#[command(name = "signaltty", version, arg_required_else_help = true)]
+struct Cli {
+    /// The server's socket [default: $SIGNALTTY_SOCKET, else the standard place]
+    #[arg(long, global = true, value_name = "PATH")]
+    socket: Option<PathBuf>,
+    /// The server's state directory
+    #[arg(long, global = true, value_name = "DIR", hide = true)]
+    state_dir: Option<PathBuf>,
+    /// Print JSON
+    #[arg(long, global = true)]
+    json: bool,
+    /// Do not start a server where none runs
+    #[arg(long, global = true)]
+    no_start: bool,
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Debug, Subcommand)]
+enum Verb {
+    /// Show the server's health and what it holds
+    Status,
+    /// Open a workspace with one pane; prints the pane's id
+    New(create::NewArgs),
+    /// List workspaces, tabs and panes
+    Ls(tree::LsArgs),
+    /// Show a pane on this terminal
+    Attach(attach::AttachArgs),
+    /// Read, write and arrange panes
+    #[command(subcommand)]
+    Pane(pane::PaneVerb),
+    /// Open, rename and close tabs
+    #[command(subcommand)]
+    Tab(tab::TabVerb),
+    /// Rename, close, archive and set up workspaces
+    #[command(subcommand)]
+    Workspace(workspace::WorkspaceVerb),
+    /// Reopen the agent conversation of a pane, if it is proven to be the same
+    Resume(resume::ResumeArgs),
+    /// Print events as JSON lines
+    Events,
+    /// Report to the server; for agents
+    #[command(hide = true)]
+    Hook(hook::HookArgs),
+    /// Save everything and stop the server
+    Shutdown(server::ShutdownArgs),
+    /// Show the whole story in a throw-away directory
+    Demo(demo::DemoArgs),
+}
+
+/// Runs one command line; `args` start with the program's name. The result is
+/// the exit code.
+pub fn main(args: &[OsString]) -> u8 {
+    if hook::is_asked_for(args) {
+        hook::run(args);
+        return Exit::Done as u8;
+    }
+    let json = wants_json(args);
+    let cli = match Cli::try_parse_from(args) {
+        Ok(cli) => cli,
+        Err(error) => return not_understood(&error, json),
+    };
+    let ended = start(cli);
+    if let Err(failure) = &ended
+        && !matches!(failure, Failure::Unread)
+    {
+        report(failure, json);
+    }
+    ended.unwrap_or_else(|failure| failure.exit()) as u8
+}
+
+fn start(cli: Cli) -> Result<Exit, Failure> {
+    let overrides = Overrides {
+        state_dir: cli.state_dir,
+        socket: cli.socket,
+    };
+    let cwd = place::working_directory();
+    let context = Context {
+        paths: Paths::resolve(&overrides, &cwd, |name| std::env::var_os(name))?,
+        json: cli.json,
+        no_start: cli.no_start,
+    };
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| Failure::Io("start", error))?;
+    runtime.block_on(run(&context, cli.verb))
+}
+
+async fn run(context: &Context, verb: Verb) -> Result<Exit, Failure> {
+    match verb {
+        Verb::Status => server::status(context).await?,
+        Verb::New(args) => create::run(context, args).await?,
+        Verb::Ls(args) => tree::run(context, args).await?,
+        Verb::Attach(args) => return attach::run(context, args).await,
+        Verb::Pane(verb) => pane::run(context, verb).await?,
+        Verb::Tab(verb) => tab::run(context, verb).await?,
+        Verb::Workspace(verb) => workspace::run(context, verb).await?,
+        Verb::Resume(args) => return resume::run(context, args).await,
+        Verb::Events => return events::run(context).await,
+        Verb::Shutdown(args) => server::shutdown(context, args).await?,
+        Verb::Demo(args) => return demo::run(context, args).await,
+        // Never gets here: see `main`.
+        Verb::Hook(_) => {}
+    }
+    Ok(Exit::Done)
+}
+
+/// Whether errors are wanted as JSON, asked before the arguments make sense.
+fn wants_json(args: &[OsString]) -> bool {
+    let options = args.iter().take_while(|arg| *arg != "--");
+    options.skip(1).any(|arg| arg == "--json")
+}
+
+fn not_understood(error: &clap::Error, json: bool) -> u8 {
+    if error.use_stderr() && json {
+        let message = error.render().to_string();
+        report(&Failure::Usage(message.trim_end().to_owned()), json);
+    } else {
+        // Help and version go to standard output, everything else does not.
+        let _ = error.print();
+    }
+    if error.use_stderr() {
+        Exit::Usage as u8
+    } else {
+        Exit::Done as u8
+    }
+}
+
+fn report(failure: &Failure, json: bool) {
+    // There is nobody left to tell where this fails.
+    let _ = if json {
+        let line = text::json_line(&failure.json()).unwrap_or_default();
+        io::stdout().write_all(&line)
+    } else {
+        io::stderr().write_all(failure.human().as_bytes())
+    };
+}

@@ -1,0 +1,204 @@
+//! `pane`.
+
+use std::ffi::OsString;
+
+use clap::{Args, Subcommand};
+use serde_json::Value;
+
+use super::create::{SpawnArgs, pane_id};
+use super::text::Colours;
+use super::{Context, Failure, place, safe, screen, tree};
+use crate::protocol::{
+    PaneInfo, PaneKeys, PaneRead, PaneRef, PaneRename, PaneResume, PaneSend, PaneSplit, PaneText,
+    SplitDirection, WireOs, key_bytes,
+};
+
+/// Verbs about panes. PANE is an id or the start of one.
+#[derive(Debug, Subcommand)]
+pub(super) enum PaneVerb {
+    /// Print what a pane shows, or what was saved of it
+    Read {
+        /// The pane's id, or the start of it
+        pane: String,
+        /// Only the last so many lines
+        #[arg(long, value_name = "N")]
+        lines: Option<usize>,
+        /// With colours and styles
+        #[arg(long)]
+        ansi: bool,
+    },
+    /// Send text as it is; nothing is added, not even Enter
+    Send {
+        /// The pane's id, or the start of it
+        pane: String,
+        /// The text
+        #[arg(allow_hyphen_values = true)]
+        text: OsString,
+    },
+    /// Press keys: Enter, C-c, Up, or single characters
+    Keys {
+        /// The pane's id, or the start of it
+        pane: String,
+        /// Names of keys
+        #[arg(required = true, allow_hyphen_values = true)]
+        keys: Vec<String>,
+    },
+    /// Split a pane; prints the new pane's id
+    Split(SplitArgs),
+    /// Close a pane and end what runs in it
+    Close {
+        /// The pane's id, or the start of it
+        pane: String,
+    },
+    /// Give a pane a title; an empty one gives it back to the program
+    Rename {
+        /// The pane's id, or the start of it
+        pane: String,
+        /// Its new title
+        title: String,
+    },
+    /// Show what is known of a pane
+    Info {
+        /// The pane's id, or the start of it
+        pane: String,
+    },
+    /// Run the saved command of a pane without a process again
+    Restart {
+        /// The pane's id, or the start of it
+        pane: String,
+    },
+}
+
+/// Arguments of `pane split`.
+#[derive(Debug, Args)]
+pub(super) struct SplitArgs {
+    /// The pane's id, or the start of it
+    pane: String,
+    #[command(flatten)]
+    side: Side,
+    #[command(flatten)]
+    spawn: SpawnArgs,
+}
+
+/// On which side the new pane goes.
+#[derive(Debug, Args)]
+#[group(multiple = false)]
+struct Side {
+    /// To its right, as without an option
+    #[arg(long)]
+    right: bool,
+    /// Below it
+    #[arg(long)]
+    down: bool,
+    /// To its left
+    #[arg(long)]
+    left: bool,
+    /// Above it
+    #[arg(long)]
+    up: bool,
+}
+
+impl Side {
+    fn direction(&self) -> SplitDirection {
+        match self {
+            Self { down: true, .. } => SplitDirection::Down,
+            Self { left: true, .. } => SplitDirection::Left,
+            Self { up: true, .. } => SplitDirection::Up,
+            _ => SplitDirection::Right,
+        }
+    }
+}
+
+/// Runs one.
+pub(super) async fn run(context: &Context, verb: PaneVerb) -> Result<(), Failure> {
+    match verb {
+        PaneVerb::Read { pane, lines, ansi } => read(context, PaneRead { pane, lines, ansi }).await,
+        PaneVerb::Send { pane, text } => {
+            let text = WireOs(text);
+            context.order("pane.send", &PaneSend { pane, text }).await
+        }
+        PaneVerb::Keys { pane, keys } => {
+            for key in &keys {
+                key_bytes(key, false).map_err(|error| Failure::Usage(error.to_string()))?;
+            }
+            context.order("pane.keys", &PaneKeys { pane, keys }).await
+        }
+        PaneVerb::Split(args) => {
+            let params = PaneSplit {
+                direction: args.side.direction(),
+                pane: args.pane,
+                spawn: args.spawn.into_params(),
+            };
+            context.ask("pane.split", &params, pane_id).await
+        }
+        PaneVerb::Close { pane } => context.order("pane.close", &PaneRef { pane }).await,
+        PaneVerb::Rename { pane, title } => {
+            let params = PaneRename { pane, title };
+            context.order("pane.rename", &params).await
+        }
+        PaneVerb::Info { pane } => context.ask("pane.info", &PaneRef { pane }, info).await,
+        PaneVerb::Restart { pane } => {
+            // The server reads no more of it than the pane and the environment.
+            let params = PaneResume {
+                pane,
+                anyway: false,
+                cwd: None,
+                env: place::environment(),
+            };
+            context.order("pane.restart", &params).await
+        }
+    }
+}
+
+async fn read(context: &Context, params: PaneRead) -> Result<(), Failure> {
+    let colours = if params.ansi {
+        Colours::Keep
+    } else {
+        Colours::Escape
+    };
+    let value: Value = context.client().await?.call("pane.read", &params).await?;
+    if !context.json && value.get("source").and_then(Value::as_str) == Some("none") {
+        context.remark("no output of this pane was saved\n");
+    }
+    context.answer("pane.read", value, |text: &PaneText| {
+        screen(&text.text, colours)
+    })
+}
+
+fn info(info: &PaneInfo) -> String {
+    let pane = &info.pane;
+    let mut lines = vec![
+        ("pane", safe(&pane.id)),
+        ("title", safe(&pane.title)),
+        ("state", tree::state_words(pane)),
+        ("workspace", safe(&info.workspace_id)),
+        ("tab", safe(&info.tab_id)),
+        ("directory", safe(&pane.cwd.0.to_string_lossy())),
+        ("command", tree::command_words(&pane.argv)),
+        ("size", format!("{} × {}", pane.cols, pane.rows)),
+        ("attention", safe(&pane.attention)),
+    ];
+    if let (Some(pid), Some(instance)) = (info.pid, &info.instance) {
+        lines.push(("process", format!("{pid}, instance {}", safe(instance))));
+    }
+    if let Some(message) = &pane.last_message {
+        lines.push(("message", safe(message)));
+    }
+    if let Some(agent) = &pane.agent {
+        let id = agent.agent_session_id.as_deref().unwrap_or("unknown");
+        lines.push(("agent", tree::agent_words(pane, agent)));
+        lines.push(("conversation", safe(id)));
+        let evidence = agent.evidence.iter().map(|seen| ("evidence", safe(seen)));
+        lines.extend(evidence);
+    }
+    let now = jiff::Timestamp::now();
+    lines.extend(
+        tree::notes(pane, now)
+            .into_iter()
+            .map(|note| ("note", note)),
+    );
+    lines
+        .into_iter()
+        .map(|(name, value)| format!("{name:<13} {value}\n"))
+        .collect()
+}

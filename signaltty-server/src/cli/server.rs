@@ -1,0 +1,123 @@
+//! `status` and `shutdown`.
+
+use std::time::Duration;
+
+use clap::Args;
+use jiff::Timestamp;
+use serde_json::Value;
+
+use super::time::ago;
+use super::{Context, Failure, safe};
+use crate::client::Client;
+use crate::protocol::{Empty, Health, Shutdown, Status};
+
+/// Arguments of `shutdown`.
+#[derive(Debug, Args)]
+pub(super) struct ShutdownArgs {
+    /// Also while something runs
+    #[arg(long)]
+    force: bool,
+}
+
+/// Runs `status`.
+pub(super) async fn status(context: &Context) -> Result<(), Failure> {
+    let now = Timestamp::now();
+    let human = |status: &Status| render(status, now);
+    context.ask("server.status", &Empty {}, human).await
+}
+
+/// Runs `shutdown`. Never starts a server only to stop it.
+pub(super) async fn shutdown(context: &Context, args: ShutdownArgs) -> Result<(), Failure> {
+    let mut client = Client::connect(&context.paths).await?;
+    let params = Shutdown { force: args.force };
+    let value: Value = client.call("server.shutdown", &params).await?;
+    client.closed(LONGEST_STOP).await?;
+    context.answer("server.shutdown", value, |_: &Value| String::new())
+}
+
+fn render(status: &Status, now: Timestamp) -> String {
+    let counts = &status.counts;
+    let saved = status.last_save_at.as_deref().map(|at| ago(now, at));
+    let saved = match (status.saved, saved) {
+        (true, Some(ago)) => format!("everything, {ago}"),
+        (true, None) => "nothing to save yet".to_owned(),
+        (false, Some(ago)) => format!("not the latest changes; before them {ago}"),
+        (false, None) => "not yet".to_owned(),
+    };
+    let mut lines = vec![
+        (
+            "server",
+            format!(
+                "{} (pid {}), started {}",
+                safe(&status.version),
+                status.pid,
+                ago(now, &status.started_at)
+            ),
+        ),
+        ("socket", safe(&status.socket)),
+        ("state", safe(&status.state_dir)),
+        (
+            "holds",
+            format!(
+                "{} workspaces, {} tabs, {} panes: {} live, {} resumable",
+                counts.workspaces, counts.tabs, counts.panes, counts.live, counts.resumable
+            ),
+        ),
+        ("saved", saved),
+        ("disk", health(&status.persist)),
+        ("journal", health(&status.journal)),
+        ("logind", health(&status.logind)),
+        ("load", safe(&status.load)),
+    ];
+    let repaired = status.problems.iter().map(|line| ("repaired", safe(line)));
+    lines.extend(repaired);
+    lines
+        .into_iter()
+        .map(|(name, value)| format!("{name:<9} {value}\n"))
+        .collect()
+}
+
+fn health(health: &Health) -> String {
+    match &health.detail {
+        Some(detail) => format!("{}: {}", safe(&health.state), safe(detail)),
+        None => safe(&health.state),
+    }
+}
+
+/// Longer than a server waits for its panes.
+const LONGEST_STOP: Duration = Duration::from_secs(20);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::protocol::StatusCounts;
+
+    #[test]
+    fn status_says_what_is_saved_and_what_is_degraded() {
+        let status = Status {
+            pid: 7,
+            version: "0.1.0".into(),
+            protocol: "signaltty/1".into(),
+            socket: "/s".into(),
+            state_dir: "/d".into(),
+            started_at: "2026-03-10T11:58:00Z".into(),
+            counts: StatusCounts::default(),
+            persist: Health::with("degraded", "no space left\x1b"),
+            journal: Health::ok(),
+            logind: Health::ok(),
+            last_save_at: Some("2026-03-10T11:59:00Z".into()),
+            saved: false,
+            load: "loaded".into(),
+            problems: vec!["a pane was in no tab".into()],
+        };
+        let text = render(&status, "2026-03-10T12:00:00Z".parse().unwrap());
+        for expected in [
+            "server    0.1.0 (pid 7), started 2 min ago\n",
+            "saved     not the latest changes; before them 1 min ago\n",
+            "disk      degraded: no space left\\x1b\n",
+            "repaired  a pane was in no tab\n",
+        ] {
+            assert!(text.contains(expected), "{text}");
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! A connection that carries a pane.
+
+use std::path::{Path, PathBuf};
+
+use bytes::BytesMut;
+use tokio::io::AsyncWriteExt as _;
+use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
+
+use super::ClientError;
+use super::line::LineReader;
+use crate::protocol::frame::{Frame, FrameReader};
+
+/// An attached pane: what it prints comes in, what is typed goes out.
+#[derive(Debug)]
+pub struct Attached {
+    /// Frames from the server, the screen first.
+    pub frames: FrameReader<OwnedReadHalf>,
+    /// Frames to the server.
+    pub writer: FrameWriter,
+}
+
+/// Sends frames.
+#[derive(Debug)]
+pub struct FrameWriter {
+    socket: PathBuf,
+    writer: OwnedWriteHalf,
+    buffer: BytesMut,
+}
+
+impl Attached {
+    pub(super) fn new(
+        socket: PathBuf,
+        lines: LineReader<OwnedReadHalf>,
+        writer: OwnedWriteHalf,
+    ) -> Self {
+        let (reader, buffered) = lines.into_parts();
+        Self {
+            frames: FrameReader::new(reader, buffered),
+            writer: FrameWriter {
+                socket,
+                writer,
+                buffer: BytesMut::new(),
+            },
+        }
+    }
+}
+
+impl FrameWriter {
+    /// Sends one frame. Waits while the server does not read.
+    ///
+    /// # Errors
+    ///
+    /// When the connection is gone.
+    pub async fn send(&mut self, frame: &Frame) -> Result<(), ClientError> {
+        frame.encode(&mut self.buffer);
+        let sent = self.writer.write_all_buf(&mut self.buffer).await;
+        sent.map_err(|source| ClientError::io("write to", &self.socket, source))
+    }
+
+    /// Where the server listens.
+    pub fn socket(&self) -> &Path {
+        &self.socket
+    }
+}

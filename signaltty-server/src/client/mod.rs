@@ -1,0 +1,205 @@
+//! The client library: one connection to a server, and how to get one.
+//!
+//! A [`Client`] asks one thing at a time and waits for the answer. For events
+//! and for an attached pane the connection changes its kind: [`Client::events`]
+//! and [`Client::attach`] consume the client. Whatever is read is bounded. A
+//! client never retries by itself, since it cannot know whether a request took
+//! effect.
+
+mod attached;
+mod error;
+mod events;
+mod line;
+mod log;
+mod start;
+#[cfg(test)]
+mod tests;
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use tokio::io::AsyncWriteExt as _;
+use tokio::net::UnixStream;
+use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
+
+pub use attached::{Attached, FrameWriter};
+pub use error::ClientError;
+pub use events::Events;
+pub(crate) use log::Log;
+pub use start::{StartError, connect_or_start, start_server};
+pub(crate) use start::{command, wait};
+
+use crate::config::Paths;
+use crate::protocol::{
+    Empty, MAX_REQUEST, Outcome, PaneAttach, Reply, Request, VERSION, WireError,
+};
+use line::LineReader;
+
+/// The longest reply or event line in bytes: a server with its 10,000 panes
+/// answers with less.
+pub const MAX_REPLY: usize = 64 * 1024 * 1024;
+
+/// A connection to a server.
+#[derive(Debug)]
+pub struct Client {
+    socket: PathBuf,
+    lines: LineReader<OwnedReadHalf>,
+    writer: OwnedWriteHalf,
+    requests: u64,
+}
+
+impl Client {
+    /// Connects to the server of these paths. Starts none; see
+    /// [`connect_or_start`].
+    ///
+    /// # Errors
+    ///
+    /// [`ClientError::NoServer`] where nobody listens.
+    pub async fn connect(paths: &Paths) -> Result<Self, ClientError> {
+        let stream = UnixStream::connect(&paths.socket)
+            .await
+            .map_err(|source| ClientError::connecting(&paths.socket, source))?;
+        Ok(Self::over(stream, paths.socket.clone(), MAX_REPLY))
+    }
+
+    fn over(stream: UnixStream, socket: PathBuf, max_reply: usize) -> Self {
+        let (reader, writer) = stream.into_split();
+        Self {
+            socket,
+            lines: LineReader::new(reader, max_reply),
+            writer,
+            requests: 0,
+        }
+    }
+
+    /// Asks for `method` and waits for its result, however long it takes.
+    ///
+    /// # Errors
+    ///
+    /// [`ClientError::Wire`] where the server refuses; the other variants where
+    /// no answer came. After those the client is of no more use.
+    pub async fn call<P, R>(&mut self, method: &str, params: &P) -> Result<R, ClientError>
+    where
+        P: Serialize + ?Sized,
+        R: DeserializeOwned,
+    {
+        self.requests += 1;
+        let id = self.requests.to_string();
+        let mut line = self.request_line(&id, method, params)?;
+        line.push(b'\n');
+        // A server that refuses a connection answers before it reads, so the
+        // answer is looked for even where writing failed.
+        let written = self.writer.write_all(&line).await;
+        let answer = match (self.lines.next().await, written) {
+            (Ok(Some(answer)), _) => answer,
+            (Err(error), Ok(())) => return Err(error.at(&self.socket)),
+            (Ok(None), Ok(())) => {
+                return Err(self.broken(format!("the server closed the connection on {method}")));
+            }
+            (_, Err(source)) => return Err(ClientError::io("write to", &self.socket, source)),
+        };
+        let reply: Reply = serde_json::from_slice(&answer)
+            .map_err(|error| self.broken(format!("the answer to {method} is no reply: {error}")))?;
+        match reply.outcome {
+            Outcome::Error(error) => Err(ClientError::Wire(error)),
+            Outcome::Result(_) if reply.id != id => {
+                Err(self.broken(format!("got the reply to another request than {method}")))
+            }
+            Outcome::Result(value) => serde_json::from_value(value).map_err(|error| {
+                self.broken(format!("the result of {method} has another shape: {error}"))
+            }),
+        }
+    }
+
+    /// The same as [`call`](Self::call), with a time limit.
+    ///
+    /// # Errors
+    ///
+    /// [`ClientError::TimedOut`], and those of `call`.
+    pub async fn call_within<P, R>(
+        &mut self,
+        limit: Duration,
+        method: &str,
+        params: &P,
+    ) -> Result<R, ClientError>
+    where
+        P: Serialize + ?Sized,
+        R: DeserializeOwned,
+    {
+        tokio::time::timeout(limit, self.call(method, params))
+            .await
+            .unwrap_or_else(|_| Err(ClientError::timed_out(method, limit)))
+    }
+
+    /// Subscribes to events. Those that happen after this returned are not
+    /// missed.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`call`](Self::call).
+    pub async fn events(mut self) -> Result<Events, ClientError> {
+        let _: Value = self.call("events.subscribe", &Empty {}).await?;
+        Ok(Events::new(self.socket, self.lines, self.writer))
+    }
+
+    /// Attaches to a pane.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`call`](Self::call); the code is `PANE_NOT_LIVE` where nothing
+    /// runs in the pane.
+    pub async fn attach(mut self, params: &PaneAttach) -> Result<Attached, ClientError> {
+        let _: Value = self.call("pane.attach", params).await?;
+        Ok(Attached::new(self.socket, self.lines, self.writer))
+    }
+
+    /// Waits until the server closes the connection, as it does when it ends.
+    ///
+    /// # Errors
+    ///
+    /// [`ClientError::TimedOut`] where it does not within the limit.
+    pub async fn closed(mut self, limit: Duration) -> Result<(), ClientError> {
+        let ended = async { while let Ok(Some(_)) = self.lines.next().await {} };
+        tokio::time::timeout(limit, ended)
+            .await
+            .map_err(|_| ClientError::timed_out("the end of the server", limit))
+    }
+
+    fn request_line<P: Serialize + ?Sized>(
+        &self,
+        id: &str,
+        method: &str,
+        params: &P,
+    ) -> Result<Vec<u8>, ClientError> {
+        let no_json = |error| self.broken(format!("{method} cannot be written as JSON: {error}"));
+        let request = Request {
+            v: VERSION.to_owned(),
+            id: id.to_owned(),
+            method: method.to_owned(),
+            params: serde_json::to_value(params).map_err(no_json)?,
+        };
+        let line = serde_json::to_vec(&request).map_err(no_json)?;
+        if line.len() > MAX_REQUEST {
+            let message = format!(
+                "{method} would take {} bytes, a request may have {MAX_REQUEST}; is the \
+                 environment or an argument very long?",
+                line.len()
+            );
+            return Err(ClientError::Wire(WireError::new(
+                crate::protocol::code::TOO_LARGE,
+                message,
+            )));
+        }
+        Ok(line)
+    }
+
+    fn broken(&self, what: String) -> ClientError {
+        ClientError::Protocol {
+            socket: self.socket.clone(),
+            what,
+        }
+    }
+}
