@@ -9,7 +9,7 @@
 mod common;
 
 use signaltty_persist::fault::{Fault, FaultFs};
-use signaltty_persist::{LoadError, Loaded, SaveError, StateDir, Store};
+use signaltty_persist::{LoadError, Loaded, OpenError, SaveError, StateDir, Store};
 
 use common::{lock_fault, open_fault, owner, program, session, synced};
 
@@ -123,4 +123,30 @@ fn s0_34_c007_a_damaged_file_survives_every_fault_while_it_is_set_aside() {
             }
         }
     }
+}
+
+#[test]
+fn c100_a_file_system_that_cannot_lock_is_refused_and_said_to_be() {
+    const EBADF: i32 = 9;
+    const ENOLCK: i32 = 37;
+    const ESTALE: i32 = 116;
+    for errno in [EBADF, ENOLCK, ESTALE] {
+        let fs = saved();
+        let before = fs.files();
+        fs.fail(1, Fault::Once(errno));
+        let error = StateDir::lock(fs.clone(), "/state".into(), &owner()).unwrap_err();
+        assert!(matches!(error, OpenError::LocksUnsupported(_)), "{error}");
+        assert_eq!(fs.files(), before);
+    }
+}
+
+#[test]
+fn an_owner_that_cannot_write_its_name_owns_the_directory_all_the_same() {
+    let fs = saved();
+    fs.fail(2, Fault::Forever(ENOSPC));
+    let dir = StateDir::lock(fs.clone(), "/state".into(), &owner()).unwrap();
+    assert_eq!(dir.owner_unwritten().unwrap().reason().as_str(), "no_space");
+    fs.heal();
+    let second = StateDir::lock(fs.clone(), "/state".into(), &owner());
+    assert!(matches!(second, Err(OpenError::Held { .. })));
 }

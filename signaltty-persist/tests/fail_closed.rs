@@ -89,3 +89,16 @@ fn inv_p4_a_variable_that_was_added_by_hand_is_dropped_and_said() {
     ));
     assert!(!problems[0].to_string().contains("CANARY"));
 }
+
+#[test]
+fn inv_p4_problems_do_not_quote_the_file() {
+    for change in [
+        |v: &mut Value| v["panes"][0]["env"] = json!("CANARY"),
+        |v: &mut Value| v["panes"][0]["argv"] = json!("CANARY"),
+        |v: &mut Value| v["panes"][0]["agent"]["interrupted"] = json!("CANARY"),
+    ] {
+        let (_, problems) = changed(&[1, 2], change);
+        let text: String = problems.iter().map(ToString::to_string).collect();
+        assert!(!text.is_empty() && !text.contains("CANARY"), "{text}");
+    }
+}

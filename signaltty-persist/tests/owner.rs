@@ -104,6 +104,26 @@ fn directories_that_others_could_change_are_refused() {
 }
 
 #[test]
+fn nothing_is_made_where_others_can_write() {
+    let temporary = tempfile::tempdir().unwrap();
+    let open_to_all = temporary.path().join("open");
+    fs::create_dir(&open_to_all).unwrap();
+    fs::set_permissions(&open_to_all, fs::Permissions::from_mode(0o777)).unwrap();
+    let error = StateDir::open(&open_to_all.join("a/b"), &owner()).unwrap_err();
+    assert!(
+        matches!(
+            error,
+            OpenError::Unsafe {
+                why: Unsafe::Writable { .. },
+                ..
+            }
+        ),
+        "{error}"
+    );
+    assert_eq!(fs::read_dir(&open_to_all).unwrap().count(), 0);
+}
+
+#[test]
 fn c022_a_link_to_the_directory_is_resolved_once_and_kept() {
     let temporary = tempfile::tempdir().unwrap();
     let real = temporary.path().join("real");

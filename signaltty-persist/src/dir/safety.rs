@@ -15,7 +15,7 @@ use rustix::fs::{Mode, Stat};
 use rustix::io::Errno;
 
 use crate::error::{OpenError, PathError, Unsafe};
-use crate::fs::OsFs;
+use crate::fs::{Fs, OsFs};
 
 /// Makes the directory if needed, resolves links once, checks and opens it.
 pub(super) fn open_checked(path: &Path) -> Result<(OsFs, PathBuf), OpenError> {
@@ -57,16 +57,34 @@ fn make_missing(path: &Path) -> Result<(), OpenError> {
         Err(error) if error.kind() == ErrorKind::NotFound => {}
         Err(error) => return Err(at("look at", path)(error)),
     }
-    if let Some(parent) = path.parent() {
-        make_missing(parent)?;
-    }
+    let Some(parent) = path.parent() else {
+        return Ok(());
+    };
+    make_missing(parent)?;
+    // Where others can write, what is made may be theirs a moment later.
+    let parent = parent.canonicalize().map_err(at("resolve", parent))?;
+    check_above(&parent)?;
     match DirBuilder::new().mode(PRIVATE).create(path) {
-        // A strange umask can take even the owner's own rights.
-        Ok(()) => std::fs::set_permissions(path, std::fs::Permissions::from_mode(PRIVATE))
-            .map_err(at("protect", path)),
+        Ok(()) => {
+            // A strange umask can take even the owner's own rights.
+            std::fs::set_permissions(path, std::fs::Permissions::from_mode(PRIVATE))
+                .map_err(at("protect", path))?;
+            sync(&parent)
+        }
         // Another server made it in between.
         Err(error) if error.kind() == ErrorKind::AlreadyExists && path.is_dir() => Ok(()),
         Err(error) => Err(at("make", path)(error)),
+    }
+}
+
+/// Makes the name of a new directory durable: what is in a directory is no more
+/// durable than that.
+fn sync(parent: &Path) -> Result<(), OpenError> {
+    match OsFs::open_dir(parent) {
+        Ok(parent_dir) => parent_dir.sync().map_err(at("sync", parent)),
+        // One may write to a directory and not read it; then it must do without.
+        Err(error) if error.kind() == ErrorKind::PermissionDenied => Ok(()),
+        Err(error) => Err(at("open", parent)(error)),
     }
 }
 

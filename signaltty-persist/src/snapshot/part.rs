@@ -20,7 +20,7 @@ impl<'de, T: DeserializeOwned> Deserialize<'de> for Part<T> {
         let raw = <&RawValue>::deserialize(deserializer)?;
         Ok(match serde_json::from_str(raw.get()) {
             Ok(value) => Self::Read(value),
-            Err(error) => Self::Unreadable(error.to_string()),
+            Err(error) => Self::Unreadable(describe(&error)),
         })
     }
 }
@@ -31,5 +31,20 @@ impl<T: Serialize> Serialize for Part<T> {
             Self::Read(value) => value.serialize(serializer),
             Self::Unreadable(_) => serializer.serialize_none(),
         }
+    }
+}
+
+/// What a parser says, unless that quotes the file: values may be secret, and
+/// problems are logged.
+pub(super) fn describe(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    if text.contains('"') {
+        format!(
+            "wrong form at line {} column {}",
+            error.line(),
+            error.column()
+        )
+    } else {
+        text
     }
 }

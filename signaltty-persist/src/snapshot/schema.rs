@@ -15,7 +15,7 @@ use signaltty_core::time::UnixMillis;
 
 use super::assemble::assemble;
 use super::encode::{Content, intact};
-use super::part::Part;
+use super::part::{Part, describe};
 use super::problem::{Corruption, Problem};
 use super::records::{NotificationV1, PaneV1, TabV1, WorkspaceV1};
 use crate::error::SaveError;
@@ -88,7 +88,7 @@ pub fn to_json(session: &SavedSession, header: &Header) -> Result<Vec<u8>, SaveE
 pub fn from_json(bytes: &[u8]) -> Result<Decoded, DecodeError> {
     check_version(bytes)?;
     let file: SnapshotV1 = serde_json::from_slice(bytes)
-        .map_err(|error| DecodeError::Corrupt(Corruption::Syntax(error.to_string())))?;
+        .map_err(|error| DecodeError::Corrupt(Corruption::Syntax(describe(&error))))?;
     let header = Header {
         generation: file.generation,
         server_version: file.server_version,
@@ -157,7 +157,7 @@ pub(super) fn check_version(bytes: &[u8]) -> Result<(), DecodeError> {
         Some(Some(found)) if found == u64::from(VERSION) => Ok(()),
         Some(_) => corrupt(Corruption::NoVersion),
         None => match end {
-            Err(error) => corrupt(Corruption::Syntax(error.to_string())),
+            Err(error) => corrupt(Corruption::Syntax(describe(&error))),
             Ok(()) if top.version && top.generation.is_none() => Err(DecodeError::Foreign),
             Ok(()) => corrupt(Corruption::NoVersion),
         },
