@@ -140,10 +140,14 @@ fn an_older_snapshot_is_synced_before_it_is_kept() {
     }
     assert_eq!(history(store.dir()).unwrap().len(), 2);
     for image in fs.after_power_loss() {
-        for (path, bytes) in image.files() {
-            if path.starts_with("snapshots/") && !path.contains(".tmp-") {
-                assert_eq!(from_json(&bytes).unwrap().problems, [], "{path}");
-            }
+        let files = image.files();
+        let kept: Vec<_> = files
+            .iter()
+            .filter(|(path, _)| path.starts_with("snapshots/") && !path.contains(".tmp-"))
+            .collect();
+        assert_eq!(kept.len(), 2);
+        for (path, bytes) in kept {
+            assert_eq!(from_json(bytes).unwrap().problems, [], "{path}");
         }
     }
 }
