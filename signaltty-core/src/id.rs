@@ -139,7 +139,6 @@ pub struct InstanceId {
 }
 
 impl InstanceId {
-    #[allow(dead_code, reason = "the session makes them, and is still to come")]
     pub(crate) fn new(epoch: ServerEpoch, serial: u64) -> Self {
         Self { epoch, serial }
     }

@@ -158,7 +158,7 @@ pub enum Moment {
 /// reports it; and a preflight (`before`) that found the record sound. A person's
 /// override of a preflight leaves `before` empty, and nothing is proven then.
 ///
-/// *Contradicted* is final at once where the record or the loaded history
+/// *Contradicted* is final once the record was read and it or the loaded history
 /// speaks against it. That the process shows only other ids counts at the
 /// deadline, since agents show transient ids while they start (C032).
 pub fn judge(
@@ -170,10 +170,12 @@ pub fn judge(
     moment: Moment,
 ) -> Verdict {
     let latest = latest_per_source(running, policy, witnesses);
-    for witness in &latest {
-        if let Some(contradiction) = speaks_against(saved, witness) {
-            return Verdict::Contradicted(contradiction);
-        }
+    let against = latest
+        .iter()
+        .find_map(|witness| speaks_against(saved, witness, moment));
+    // A person who overrode a preflight was shown what is wrong with the record.
+    if let (Some(contradiction), Some(_)) = (against, before) {
+        return Verdict::Contradicted(contradiction);
     }
     let supported: Vec<_> = latest
         .iter()
@@ -255,7 +257,11 @@ fn supports(saved: &Conversation, witness: &Witness) -> Option<AgentSessionId> {
     (witness.sessions.contains(named) && lineage && history && extends).then(|| named.clone())
 }
 
-fn speaks_against(saved: &Conversation, witness: &Witness) -> Option<Contradiction> {
+fn speaks_against(
+    saved: &Conversation,
+    witness: &Witness,
+    moment: Moment,
+) -> Option<Contradiction> {
     if !witness.sessions.contains(&saved.id) {
         return None;
     }
@@ -271,7 +277,9 @@ fn speaks_against(saved: &Conversation, witness: &Witness) -> Option<Contradicti
     {
         return Some(Contradiction::Record(refusal.clone()));
     }
-    if witness.loaded == Some(0) {
+    // The record says more about what happened, so it is read first.
+    let read = witness.record != RecordRead::Pending || moment == Moment::Deadline;
+    if witness.loaded == Some(0) && read {
         return Some(Contradiction::EmptyHistory);
     }
     None
