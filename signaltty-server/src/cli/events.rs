@@ -1,7 +1,7 @@
 //! `events`.
 
+use super::failure::NO_SERVER;
 use super::{Context, Exit, Failure};
-use crate::client::ClientError;
 
 /// Prints events as they happen, until the server ends or nobody reads.
 pub(super) async fn run(context: &Context) -> Result<Exit, Failure> {
@@ -9,6 +9,5 @@ pub(super) async fn run(context: &Context) -> Result<Exit, Failure> {
     while let Some(event) = events.next().await? {
         context.print_json(&event)?;
     }
-    let socket = context.paths.socket.clone();
-    Err(ClientError::NoServer { socket }.into())
+    Err(Failure::new(NO_SERVER, "the server went away"))
 }

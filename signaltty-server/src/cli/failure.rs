@@ -84,7 +84,7 @@ impl Failure {
     pub(crate) fn wire(&self) -> WireError {
         let code = match self {
             Self::Client(ClientError::Wire(error)) | Self::Failed(error) => return error.clone(),
-            Self::Client(ClientError::NoServer { .. }) => "NO_SERVER",
+            Self::Client(ClientError::NoServer { .. }) => NO_SERVER,
             Self::Client(ClientError::Start(error)) if error.is_refusal() => "STATE_REFUSED",
             Self::Client(ClientError::Start(_)) => "START_FAILED",
             Self::Client(ClientError::TimedOut { .. }) => code::TIMEOUT,
@@ -97,7 +97,11 @@ impl Failure {
 
     /// The same as one line of JSON.
     pub(crate) fn json(&self) -> Value {
-        json!({ "error": self.wire() })
+        let mut error = self.wire();
+        if error.details.is_null() {
+            error.details = json!({});
+        }
+        json!({ "error": error })
     }
 
     /// For people; several lines.
@@ -119,9 +123,13 @@ impl Failure {
 /// The code of an error in the arguments.
 pub(crate) const USAGE: &str = "USAGE";
 
+/// The code where no server listens, or the one that did is gone.
+pub(crate) const NO_SERVER: &str = "NO_SERVER";
+
 fn of_code(code: &str) -> Exit {
     match code {
         USAGE => Exit::Usage,
+        NO_SERVER => Exit::NoServer,
         code::TIMEOUT => Exit::TimedOut,
         "RESUME_REFUSED" => Exit::Unproven,
         "STATE_REFUSED" | "STATE_LOCKED" => Exit::Refused,

@@ -2,8 +2,8 @@
 //!
 //! A command connects, asks, and says what came: for people on a terminal, or
 //! with `--json` in the shapes of the protocol. Errors go to standard error,
-//! with `--json` to standard output as `{"error":…}`. Exit codes are those of
-//! [`failure::Exit`]; `hook` alone always ends with 0.
+//! with `--json` to standard output as `{"error":…}`. Exit codes are fixed; `hook`
+//! alone always ends with 0.
 
 mod attach;
 mod context;
@@ -15,6 +15,7 @@ mod pane;
 mod place;
 mod resume;
 mod server;
+mod signals;
 mod tab;
 mod text;
 mod time;
@@ -23,6 +24,8 @@ mod workspace;
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod wire_tests;
 
 use std::ffi::OsString;
 use std::io::{self, Write as _};
@@ -33,6 +36,7 @@ use clap::{Parser, Subcommand};
 pub(crate) use context::Context;
 pub(crate) use failure::{Exit, Failure};
 pub(crate) use place::environment;
+pub(crate) use signals::Signals;
 pub(crate) use text::{safe, screen};
 
 use crate::config::{Overrides, Paths};

@@ -6,9 +6,10 @@ use clap::Args;
 use jiff::Timestamp;
 use serde_json::Value;
 
+use super::failure::NO_SERVER;
 use super::time::ago;
 use super::{Context, Failure, safe};
-use crate::client::Client;
+use crate::client::{Client, ClientError};
 use crate::protocol::{Empty, Health, Shutdown, Status};
 
 /// Arguments of `shutdown`.
@@ -28,7 +29,13 @@ pub(super) async fn status(context: &Context) -> Result<(), Failure> {
 
 /// Runs `shutdown`. Never starts a server only to stop it.
 pub(super) async fn shutdown(context: &Context, args: ShutdownArgs) -> Result<(), Failure> {
-    let mut client = Client::connect(&context.paths).await?;
+    let mut client = match Client::connect(&context.paths).await {
+        Err(ClientError::NoServer { socket }) => {
+            let message = format!("no server listens on {}, nothing to stop", socket.display());
+            return Err(Failure::new(NO_SERVER, message));
+        }
+        other => other?,
+    };
     let params = Shutdown { force: args.force };
     let value: Value = client.call("server.shutdown", &params).await?;
     client.closed(LONGEST_STOP).await?;
@@ -67,7 +74,7 @@ fn render(status: &Status, now: Timestamp) -> String {
         ("disk", health(&status.persist)),
         ("journal", health(&status.journal)),
         ("logind", health(&status.logind)),
-        ("load", safe(&status.load)),
+        ("start", load(&status.load)),
     ];
     let repaired = status.problems.iter().map(|line| ("repaired", safe(line)));
     lines.extend(repaired);
@@ -75,6 +82,15 @@ fn render(status: &Status, now: Timestamp) -> String {
         .into_iter()
         .map(|(name, value)| format!("{name:<9} {value}\n"))
         .collect()
+}
+
+/// How the state was found when the server started.
+fn load(word: &str) -> String {
+    match word {
+        "missing" => "nothing was saved before".to_owned(),
+        "loaded" => "the saved state was whole".to_owned(),
+        other => safe(other).replace('_', " "),
+    }
 }
 
 fn health(health: &Health) -> String {

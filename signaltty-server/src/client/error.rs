@@ -12,10 +12,7 @@ use crate::protocol::WireError;
 #[non_exhaustive]
 pub enum ClientError {
     /// Nobody listens on the socket.
-    #[error(
-        "no server listens on {}; start one with `signaltty-server`, or leave --no-start away",
-        .socket.display()
-    )]
+    #[error("no server listens on {}; start one with `signaltty-server`", .socket.display())]
     NoServer {
         /// Where one was looked for.
         socket: PathBuf,

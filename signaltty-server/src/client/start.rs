@@ -13,9 +13,12 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
+use serde_json::Value;
+
 use super::log::Log;
 use super::{Client, ClientError};
 use crate::config::Paths;
+use crate::protocol::Empty;
 
 /// Why a server could not be started.
 #[derive(Debug, thiserror::Error)]
@@ -104,9 +107,10 @@ pub(crate) async fn wait(
     let mut pause = FIRST_PAUSE;
     let mut ended: Option<(ExitStatus, Instant)> = None;
     loop {
-        match Client::connect(paths).await {
-            Err(ClientError::NoServer { .. }) => {}
-            other => return other,
+        match ready(paths).await {
+            Ok(client) => return Ok(client),
+            Err(error) if is_passing(&error) => {}
+            Err(error) => return Err(error),
         }
         if ended.is_none() {
             let status = child.try_wait();
@@ -132,6 +136,31 @@ pub(crate) async fn wait(
             _ => tokio::time::sleep(pause).await,
         }
         pause = (pause * 2).min(LONGEST_PAUSE);
+    }
+}
+
+/// A connection to a server that has read its state. A server listens before
+/// that, and one that may not touch the state ends without an answer.
+async fn ready(paths: &Paths) -> Result<Client, ClientError> {
+    let mut client = Client::connect(paths).await?;
+    let asked = client.call_within::<_, Value>(LONGEST_LOAD, "server.status", &Empty {});
+    match asked.await {
+        Ok(_) => Ok(client),
+        Err(error) if is_passing(&error) => Err(error),
+        // Whatever else it refuses, it answers.
+        Err(ClientError::Wire(_)) => Ok(client),
+        Err(error) => Err(error),
+    }
+}
+
+/// Whether it may be because a server is just starting, or ending.
+fn is_passing(error: &ClientError) -> bool {
+    use std::io::ErrorKind::{BrokenPipe, ConnectionReset};
+    match error {
+        ClientError::NoServer { .. } | ClientError::Protocol { .. } => true,
+        ClientError::Wire(error) => error.code == "STOPPING",
+        ClientError::Io { source, .. } => matches!(source.kind(), BrokenPipe | ConnectionReset),
+        _ => false,
     }
 }
 
@@ -194,6 +223,75 @@ const LIMIT: Duration = Duration::from_secs(10);
 /// How long the holder of the lock may take to listen.
 const GRACE: Duration = Duration::from_secs(2);
 
+/// How long a server may read its state.
+const LONGEST_LOAD: Duration = Duration::from_secs(60);
+
 const FIRST_PAUSE: Duration = Duration::from_millis(5);
 
 const LONGEST_PAUSE: Duration = Duration::from_millis(200);
+
+#[cfg(test)]
+mod tests {
+    use std::io::{BufRead as _, BufReader, Write as _};
+    use std::os::unix::net::UnixListener;
+
+    use super::*;
+
+    /// Waits for a server that is really this shell script.
+    fn start(script: &str, listens: bool) -> Result<Client, ClientError> {
+        let dir = tempfile::tempdir().unwrap();
+        let paths = Paths {
+            state_dir: dir.path().join("state"),
+            runtime_dir: dir.path().join("run"),
+            socket: dir.path().join("s"),
+        };
+        let log = Log::open(&paths.state_dir)?;
+        let before = ["-c".into(), script.into()];
+        let mut child = command(Path::new("sh"), &before, &paths, &log)?
+            .spawn()
+            .unwrap();
+        // Another client's server has got the lock by now.
+        let other = listens.then(|| {
+            child.wait().unwrap();
+            let listener = UnixListener::bind(&paths.socket).unwrap();
+            std::thread::spawn(move || {
+                // The first connection ends as with a server that stops.
+                drop(listener.accept().unwrap());
+                let (mut stream, _) = listener.accept().unwrap();
+                BufReader::new(&stream)
+                    .read_line(&mut String::new())
+                    .unwrap();
+                stream.write_all(b"{\"id\":\"1\",\"result\":{}}\n").unwrap();
+            })
+        });
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .unwrap();
+        let client = runtime.block_on(wait(&paths, &mut child, &log));
+        if let Some(other) = other {
+            other.join().unwrap();
+        }
+        client
+    }
+
+    #[test]
+    fn a_server_that_ends_at_once_is_shown_with_its_last_words() {
+        let error = start("echo out; echo boom >&2; exit 3", false).unwrap_err();
+        let text = error.to_string();
+        assert!(text.contains("exit status: 3"), "{text}");
+        assert!(
+            text.ends_with("server.log and ends with:\n  out\n  boom"),
+            "{text}"
+        );
+        let ClientError::Start(error) = error else {
+            panic!("{error:?}")
+        };
+        assert!(!error.is_refusal());
+    }
+
+    #[test]
+    fn c013_the_client_of_a_server_that_lost_the_race_gets_the_other_one() {
+        assert!(start("exit 6", true).is_ok());
+    }
+}

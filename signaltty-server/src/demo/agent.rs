@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
-use super::story::Broken;
+use super::ask::Broken;
 
 /// The variable that says where the agent keeps its files.
 pub(super) const HOME: &str = "SIGNALTTY_DEMO_HOME";

@@ -5,18 +5,18 @@
 //! hold ends the story. Whatever happens, no process is left behind.
 
 mod agent;
+mod ask;
 mod place;
 mod report;
 mod server;
 mod story;
 
 use clap::Args;
-use tokio::signal::unix::{SignalKind, signal};
 
 use self::place::Place;
 use self::report::Report;
 use self::story::Story;
-use crate::cli::{Context, Exit, Failure};
+use crate::cli::{Context, Exit, Failure, Signals};
 
 /// Arguments of `demo`.
 #[derive(Debug, Args)]
@@ -34,26 +34,47 @@ pub(crate) async fn run(context: &Context, args: DemoArgs) -> Result<Exit, Failu
     }
     let place = Place::new().map_err(|error| Failure::Io("make a directory", error))?;
     let mut report = Report::new(context, &place.root)?;
-    let told = tell(&place, &mut report).await;
-    let kept = args.keep || !matches!(told, Ok(true));
-    if kept {
+    let told = tell(&place, &mut report).await?;
+    // What was seen is of use only where something did not hold.
+    let kept = args.keep || told == Told::Broken;
+    let left = if kept {
         place.keep();
-    }
-    report.end(told.as_ref().is_ok_and(|whole| *whole), kept)?;
-    Ok(if told? { Exit::Done } else { Exit::Failed })
+        Ok(())
+    } else {
+        place.remove().await
+    };
+    report.end(told == Told::Whole, kept || left.is_err())?;
+    left.map_err(|error| Failure::Io("remove the directory", error))?;
+    Ok(match told {
+        Told::Whole => Exit::Done,
+        Told::Broken | Told::Interrupted => Exit::Failed,
+    })
 }
 
-/// Whether every step held. A signal ends the story as a failed step does.
-async fn tell(place: &Place, report: &mut Report<'_>) -> Result<bool, Failure> {
-    let wait = |error| Failure::Io("wait for signals", error);
-    let mut interrupt = signal(SignalKind::interrupt()).map_err(wait)?;
-    let mut terminate = signal(SignalKind::terminate()).map_err(wait)?;
-    let mut hangup = signal(SignalKind::hangup()).map_err(wait)?;
+/// How far the story came.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Told {
+    /// Every step held.
+    Whole,
+    /// One did not.
+    Broken,
+    /// A signal ended it.
+    Interrupted,
+}
+
+async fn tell(place: &Place, report: &mut Report<'_>) -> Result<Told, Failure> {
+    let mut signals = Signals::new().map_err(|error| Failure::Io("wait for signals", error))?;
     let mut story = Story::new(place);
-    tokio::select! {
-        told = story.tell(report) => told,
-        _ = interrupt.recv() => Err(Failure::new("INTERRUPTED", "interrupted; nothing was left running")),
-        _ = terminate.recv() => Err(Failure::new("INTERRUPTED", "terminated; nothing was left running")),
-        _ = hangup.recv() => Err(Failure::new("INTERRUPTED", "hung up; nothing was left running")),
-    }
+    let signal = tokio::select! {
+        told = story.tell(report) => {
+            return Ok(if told? { Told::Whole } else { Told::Broken });
+        }
+        signal = signals.next() => signal,
+    };
+    drop(story);
+    report.step(
+        "Interrupted",
+        Err(format!("{signal}; nothing was left running")),
+    )?;
+    Ok(Told::Interrupted)
 }

@@ -5,10 +5,11 @@ use std::fs::{self, DirBuilder};
 use std::io;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use rustix::rand::{GetRandomFlags, getrandom};
 
-use crate::config::{Overrides, Paths};
+use crate::config::{MAX_SOCKET_PATH, Paths};
 
 /// A private directory with everything that the story needs. Removed when
 /// dropped, unless it is kept.
@@ -23,15 +24,17 @@ pub(super) struct Place {
 
 impl Place {
     pub(super) fn new() -> io::Result<Self> {
-        let temporary = fs::canonicalize(std::env::temp_dir())?;
-        let root = temporary.join(format!("signaltty-{}", random_name()?));
+        let mut root = fs::canonicalize(std::env::temp_dir())?.join(random_name()?);
+        if root.join(SOCKET).as_os_str().len() > MAX_SOCKET_PATH {
+            root = Path::new("/tmp").join(random_name()?);
+        }
         DirBuilder::new().mode(0o700).create(&root)?;
         // From here on the directory is removed whatever happens.
         let place = Self {
             paths: Paths {
                 state_dir: root.join("state"),
                 runtime_dir: root.join("state/run"),
-                socket: root.join("s"),
+                socket: root.join(SOCKET),
             },
             root,
             kept: Cell::new(false),
@@ -39,13 +42,6 @@ impl Place {
         fs::create_dir(place.project())?;
         fs::create_dir(place.agent_home())?;
         fs::create_dir(place.root.join("config"))?;
-        // A system whose temporary directory is too deep for a socket is found
-        // out here.
-        let overrides = Overrides {
-            state_dir: Some(place.paths.state_dir.clone()),
-            socket: Some(place.paths.socket.clone()),
-        };
-        Paths::resolve(&overrides, &place.root, |_| None).map_err(io::Error::other)?;
         Ok(place)
     }
 
@@ -63,26 +59,46 @@ impl Place {
     pub(super) fn keep(&self) {
         self.kept.set(true);
     }
+
+    /// Removes the directory.
+    pub(super) async fn remove(self) -> io::Result<()> {
+        self.keep();
+        let mut tries = TRIES;
+        loop {
+            match fs::remove_dir_all(&self.root) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound && !self.root.exists() => {
+                    return Ok(());
+                }
+                // A process that is just ending may have made or removed a file.
+                Err(_) if tries > 0 => tries -= 1,
+                ended => return ended,
+            }
+            tokio::time::sleep(PAUSE).await;
+        }
+    }
 }
 
 impl Drop for Place {
     fn drop(&mut self) {
         if !self.kept.get() {
-            remove(&self.root);
+            // There is nobody to tell.
+            let _ = fs::remove_dir_all(&self.root);
         }
     }
-}
-
-/// A process that is just ending may still make a file, hence the second try.
-fn remove(root: &Path) {
-    let _ = fs::remove_dir_all(root).or_else(|_| fs::remove_dir_all(root));
 }
 
 fn random_name() -> io::Result<String> {
     let mut bytes = [0_u8; 5];
     getrandom(&mut bytes, GetRandomFlags::empty())?;
-    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+    let digits: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+    Ok(format!("signaltty-{digits}"))
 }
+
+const SOCKET: &str = "s";
+
+const TRIES: usize = 50;
+
+const PAUSE: Duration = Duration::from_millis(20);
 
 #[cfg(test)]
 mod tests {
@@ -103,6 +119,6 @@ mod tests {
         place.keep();
         drop(place);
         assert!(root.exists());
-        remove(&root);
+        fs::remove_dir_all(&root).unwrap();
     }
 }

@@ -102,8 +102,8 @@ impl<'a> Report<'a> {
         let dir = safe(&self.summary.dir);
         let last = match (ok, self.summary.steps.last()) {
             (true, _) => format!("\nEvery step held, in {seconds} s."),
-            (false, Some(step)) if !step.ok => format!("\nThis did not hold: {}.", step.step),
-            (false, _) => "\nThe story was not finished.".to_owned(),
+            (false, Some(step)) => format!("\nThe story ended early: {}.", step.step),
+            (false, None) => "\nThe story did not begin.".to_owned(),
         };
         let place = if kept {
             format!("The directory is kept: {dir}")

@@ -3,8 +3,8 @@
 use std::process::Child;
 use std::time::Duration;
 
+use super::ask::Broken;
 use super::place::Place;
-use super::story::Broken;
 use crate::client::{Client, Log, command, wait};
 use crate::protocol::Shutdown;
 

@@ -2,54 +2,25 @@
 
 use std::time::{Duration, Instant};
 
-use serde::Serialize;
-use serde::de::DeserializeOwned;
-use serde_json::Value;
-
 use super::agent::{self, Record, Watched};
+use super::ask::{Broken, hold, no_server};
 use super::place::Place;
 use super::report::Report;
 use super::server::Server;
 use crate::cli::{Failure, environment};
-use crate::client::{Client, ClientError};
-use crate::protocol::{
-    Created, Empty, PaneInfo, PaneRead, PaneRef, PaneResume, PaneSend, PaneSpawn, PaneText,
-    Resumed, Status, WireOs, WorkspaceNew,
-};
-
-/// What did not hold.
-#[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-pub(super) struct Broken(String);
-
-impl Broken {
-    pub(super) fn new(what: impl Into<String>) -> Self {
-        Self(what.into())
-    }
-}
-
-impl From<ClientError> for Broken {
-    fn from(error: ClientError) -> Self {
-        Self(error.to_string())
-    }
-}
-
-impl From<std::io::Error> for Broken {
-    fn from(error: std::io::Error) -> Self {
-        Self(error.to_string())
-    }
-}
+use crate::client::Client;
+use crate::protocol::{Created, Empty, PaneInfo, PaneSpawn, Resumed, Status, WireOs, WorkspaceNew};
 
 /// The story and what it holds on to. Dropping it ends every process.
 #[derive(Debug)]
 pub(super) struct Story<'a> {
-    place: &'a Place,
-    server: Option<Server>,
-    client: Option<Client>,
-    agent: Option<Watched>,
+    pub(super) place: &'a Place,
+    pub(super) server: Option<Server>,
+    pub(super) client: Option<Client>,
+    pub(super) agent: Option<Watched>,
     /// The pane as it was before the first kill.
-    before: Option<PaneInfo>,
-    record: Option<Record>,
+    pub(super) before: Option<PaneInfo>,
+    pub(super) record: Option<Record>,
 }
 
 impl<'a> Story<'a> {
@@ -143,7 +114,7 @@ impl<'a> Story<'a> {
             .ok_or_else(|| Broken::new("the pane has no process"))?;
         self.agent = Some(Watched::new(pid)?);
         let observed = format!(
-            "pane {}, process {pid}, \"you> \" is on its screen",
+            "pane {}, process {pid}, \"you>\" is on its screen",
             info.pane.id
         );
         self.before = Some(info);
@@ -201,7 +172,7 @@ impl<'a> Story<'a> {
         agent.ended().await?;
         self.agent = None;
         Ok(format!(
-            "SIGKILL to process {number}; the agent is gone too, and nothing says otherwise"
+            "SIGKILL to process {number}; the agent's process has ended too"
         ))
     }
 
@@ -320,181 +291,15 @@ impl<'a> Story<'a> {
         }
         Ok(observed)
     }
-
-    /// A resume that has to be refused for one of these reasons.
-    async fn refused(&mut self, reasons: &[&str]) -> Result<String, Broken> {
-        let pane = self.pane()?;
-        let error = match self.try_resume(&pane).await {
-            Err(error) if error.has_code("RESUME_REFUSED") => error,
-            Err(error) => return Err(error.into()),
-            Ok(resumed) => {
-                return Err(Broken::new(format!("it was let in: {}", resumed.verdict)));
-            }
-        };
-        let info = self.kept().await?;
-        let failure = info.pane.agent.and_then(|agent| agent.last_failure);
-        let code = failure.map(|failure| failure.code).unwrap_or_default();
-        if !reasons.contains(&code.as_str()) {
-            return Err(Broken::new(format!("refused as \"{code}\": {error}")));
-        }
-        Ok(format!("{code}: {error}"))
-    }
-
-    /// The pane without a process, if its conversation and output are kept.
-    async fn kept(&mut self) -> Result<PaneInfo, Broken> {
-        let pane = self.pane()?;
-        let id = self.id()?;
-        let info = self.info(&pane).await?;
-        hold("the pane's state", "resumable", info.pane.state.as_str())?;
-        hold("its process", &None, &info.pid)?;
-        let agent = info.pane.agent.as_ref();
-        let now = agent.and_then(|agent| agent.agent_session_id.as_ref());
-        hold("its conversation", &Some(&id), &now)?;
-        let text = self.text(&pane).await?;
-        hold("the source of its output", "saved", text.source.as_str())?;
-        for fact in FACTS {
-            if !text.text.contains(&format!("noted: {fact}")) {
-                return Err(Broken::new(
-                    "the saved output lacks what the agent answered",
-                ));
-            }
-        }
-        Ok(info)
-    }
-
-    /// The environment is that of any other shell: where the agent keeps its
-    /// conversations is the server's to know.
-    async fn try_resume(&mut self, pane: &str) -> Result<Resumed, ClientError> {
-        let params = PaneResume {
-            pane: pane.to_owned(),
-            anyway: false,
-            cwd: None,
-            env: environment(),
-        };
-        let socket = self.place.paths.socket.clone();
-        let client = self
-            .client
-            .as_mut()
-            .ok_or(ClientError::NoServer { socket })?;
-        client
-            .call_within(RESUME_LIMIT, "pane.resume", &params)
-            .await
-    }
-
-    async fn say(&mut self, pane: &str, line: &str) -> Result<(), Broken> {
-        let params = PaneSend {
-            pane: pane.to_owned(),
-            text: format!("{line}\r").as_str().into(),
-        };
-        self.call::<Value>("pane.send", &params).await.map(drop)
-    }
-
-    /// Waits until the pane shows a text.
-    async fn text_with(&mut self, pane: &str, wanted: &str) -> Result<(), Broken> {
-        let started = Instant::now();
-        loop {
-            let text = self.text(pane).await?.text;
-            if text.contains(wanted) {
-                return Ok(());
-            }
-            if started.elapsed() > TEXT_LIMIT {
-                let shown = last_lines(&text);
-                return Err(Broken::new(format!(
-                    "the pane does not show \"{wanted}\" after {TEXT_LIMIT:?}; it ends with:\n{shown}"
-                )));
-            }
-            tokio::time::sleep(PAUSE).await;
-        }
-    }
-
-    async fn last_lines(&mut self, pane: &str) -> Result<String, Broken> {
-        Ok(last_lines(&self.text(pane).await?.text))
-    }
-
-    async fn text(&mut self, pane: &str) -> Result<PaneText, Broken> {
-        let params = PaneRead {
-            pane: pane.to_owned(),
-            lines: None,
-            ansi: false,
-        };
-        self.call("pane.read", &params).await
-    }
-
-    async fn info(&mut self, pane: &str) -> Result<PaneInfo, Broken> {
-        let pane = pane.to_owned();
-        self.call("pane.info", &PaneRef { pane }).await
-    }
-
-    async fn call<R: DeserializeOwned>(
-        &mut self,
-        method: &str,
-        params: &impl Serialize,
-    ) -> Result<R, Broken> {
-        let client = self.client.as_mut().ok_or_else(no_server)?;
-        Ok(client.call_within(CALL_LIMIT, method, params).await?)
-    }
-
-    fn before(&self) -> Result<&PaneInfo, Broken> {
-        let seen = self.before.as_ref();
-        seen.ok_or_else(|| Broken::new("no pane was opened"))
-    }
-
-    fn pane(&self) -> Result<String, Broken> {
-        Ok(self.before()?.pane.id.clone())
-    }
-
-    fn id(&self) -> Result<String, Broken> {
-        let agent = self.before()?.pane.agent.as_ref();
-        let id = agent.and_then(|agent| agent.agent_session_id.clone());
-        id.ok_or_else(|| Broken::new("the agent's conversation is not known"))
-    }
-
-    fn record(&self) -> Result<&Record, Broken> {
-        let record = self.record.as_ref();
-        record.ok_or_else(|| Broken::new("no record was kept"))
-    }
 }
 
-fn no_server() -> Broken {
-    Broken::new("no server runs")
-}
+/// What the agent is told.
+pub(super) const FACTS: [&str; 2] = ["the key is under the stone", "the door is blue"];
 
-fn hold<T: PartialEq + std::fmt::Debug + ?Sized>(
-    what: &str,
-    wanted: &T,
-    found: &T,
-) -> Result<(), Broken> {
-    if wanted == found {
-        return Ok(());
-    }
-    Err(Broken(format!(
-        "{what} should be {wanted:?}, but is {found:?}"
-    )))
-}
-
-fn last_lines(text: &str) -> String {
-    let lines: Vec<_> = text
-        .lines()
-        .filter(|line| !line.trim().is_empty())
-        .collect();
-    let skipped = lines.len().saturating_sub(4);
-    let lines = lines
-        .into_iter()
-        .skip(skipped)
-        .map(|line| format!("| {line}"));
-    lines.collect::<Vec<_>>().join("\n")
-}
-
-const FACTS: [&str; 2] = ["the key is under the stone", "the door is blue"];
-
-const PAUSE: Duration = Duration::from_millis(25);
+pub(super) const PAUSE: Duration = Duration::from_millis(25);
 
 const SETTLED: Duration = Duration::from_millis(300);
 
-const TEXT_LIMIT: Duration = Duration::from_secs(5);
+pub(super) const TEXT_LIMIT: Duration = Duration::from_secs(5);
 
 const SAVE_LIMIT: Duration = Duration::from_secs(8);
-
-const RESUME_LIMIT: Duration = Duration::from_secs(20);
-
-const CALL_LIMIT: Duration = Duration::from_secs(5);

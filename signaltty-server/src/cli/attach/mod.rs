@@ -14,9 +14,10 @@ use clap::Args;
 
 use self::detach::DetachKeys;
 use self::session::{Ended, Session};
+use super::failure::NO_SERVER;
 use super::text::Colours;
 use super::{Context, Exit, Failure, safe, screen, tree};
-use crate::client::{Client, ClientError};
+use crate::client::Client;
 use crate::protocol::{
     Empty, ExitNode, PaneAttach, PaneInfo, PaneNode, PaneRead, PaneRef, PaneText, Tree,
 };
@@ -100,9 +101,11 @@ fn farewell(context: &Context, pane: &str, ended: Ended) -> Result<Exit, Failure
             context.remark(&format!("[{pane}: the process ended, {words}]\n"));
         }
         Ended::ServerGone => {
-            let socket = context.paths.socket.clone();
-            context.remark(&format!("[{pane}: the server went away]\n"));
-            return Err(ClientError::NoServer { socket }.into());
+            let message = format!(
+                "the server went away; if it died, what ran in {pane} ended with it; `signaltty \
+                 ls` shows what is left"
+            );
+            return Err(Failure::new(NO_SERVER, message));
         }
         Ended::Signal(name) => {
             context.remark(&format!("[detached from {pane} by {name}]\n"));

@@ -10,7 +10,7 @@ use tokio::sync::mpsc;
 
 use super::detach::DetachKeys;
 use super::terminal::{self, RawTerminal};
-use crate::cli::Failure;
+use crate::cli::{Failure, Signals};
 use crate::client::{Attached, FrameWriter};
 use crate::protocol::frame::{Frame, FrameReader};
 
@@ -48,7 +48,7 @@ impl Session {
     /// afterwards.
     pub(super) async fn run(mut self, attached: Attached) -> Result<(Ended, Vec<String>), Failure> {
         // Signals first: from here on none may end the process by itself.
-        let signals = Signals::new().map_err(|error| Failure::Io("wait for signals", error))?;
+        let mut signals = Signals::new().map_err(|error| Failure::Io("wait for signals", error))?;
         let raw = RawTerminal::enter().map_err(|error| Failure::Io("set the terminal", error))?;
         let typed = typed().map_err(|error| Failure::Io("start a thread", error))?;
         let Attached { frames, writer } = attached;
@@ -63,7 +63,7 @@ impl Session {
         let ended = tokio::select! {
             ended = send(writer, typed, keys, *read_only) => ended,
             ended = show(frames, *history, notices) => ended,
-            name = signals.ended() => Ok(Ended::Signal(name)),
+            name = signals.next() => Ok(Ended::Signal(name)),
         };
         drop(raw);
         Ok((ended?, self.notices))
@@ -166,34 +166,6 @@ fn typed() -> io::Result<mpsc::Receiver<Vec<u8>>> {
     };
     let thread = std::thread::Builder::new().name("terminal".to_owned());
     thread.spawn(read).map(|_| receiver)
-}
-
-/// Signals that end a client.
-struct Signals {
-    terminate: tokio::signal::unix::Signal,
-    hangup: tokio::signal::unix::Signal,
-    interrupt: tokio::signal::unix::Signal,
-    quit: tokio::signal::unix::Signal,
-}
-
-impl Signals {
-    fn new() -> io::Result<Self> {
-        Ok(Self {
-            terminate: signal(SignalKind::terminate())?,
-            hangup: signal(SignalKind::hangup())?,
-            interrupt: signal(SignalKind::interrupt())?,
-            quit: signal(SignalKind::quit())?,
-        })
-    }
-
-    async fn ended(mut self) -> &'static str {
-        tokio::select! {
-            _ = self.terminate.recv() => "SIGTERM",
-            _ = self.hangup.recv() => "SIGHUP",
-            _ = self.interrupt.recv() => "SIGINT",
-            _ = self.quit.recv() => "SIGQUIT",
-        }
-    }
 }
 
 const MAX_NOTICES: usize = 16;
