@@ -1,0 +1,16 @@
+//! The server as its users meet it: a process, a socket, real terminals.
+//!
+//! Every test has a directory, a socket and a server of its own, waits for
+//! events or for a condition with a deadline, and ends what it started.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    missing_docs,
+    unreachable_pub
+)]
+
+mod support;
+
+mod restart;

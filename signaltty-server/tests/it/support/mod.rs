@@ -1,0 +1,33 @@
+//! What the tests share: a directory, a server in it, clients, processes.
+
+pub mod client;
+pub mod frames;
+pub mod home;
+pub mod process;
+pub mod server;
+
+use std::time::{Duration, Instant};
+
+pub use client::{Client, Events, Failure};
+pub use home::Home;
+pub use server::Server;
+
+/// How long anything may take that should be quick. Loaded machines are slow.
+pub const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Looks again and again until there is something, or the test's patience ends.
+pub fn wait_for<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
+    let until = Instant::now() + PATIENCE;
+    loop {
+        if let Some(found) = look() {
+            return found;
+        }
+        assert!(Instant::now() < until, "waited in vain for {what}");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+/// Waits until something holds.
+pub fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
+    wait_for(what, || holds().then_some(()));
+}

@@ -1,0 +1,71 @@
+//! Processes, as `/proc` shows them.
+
+use std::fs;
+
+use rustix::process::{Pid, Signal, kill_process};
+
+use super::wait_until;
+
+/// A process: its number alone may come again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Process {
+    pub pid: u32,
+    start: u64,
+}
+
+struct Stat {
+    process: Process,
+    state: char,
+    parent: u32,
+}
+
+fn stat(pid: u32) -> Option<Stat> {
+    let text = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    // The name before may hold anything, a parenthesis too.
+    let rest = text.rsplit_once(')')?.1;
+    let fields: Vec<_> = rest.split_whitespace().collect();
+    Some(Stat {
+        process: Process {
+            pid,
+            start: fields.get(19)?.parse().ok()?,
+        },
+        state: fields.first()?.chars().next()?,
+        parent: fields.get(1)?.parse().ok()?,
+    })
+}
+
+impl Process {
+    pub fn of(pid: u32) -> Self {
+        stat(pid).expect("a living process").process
+    }
+
+    /// Whether it runs. One that only waits to be reaped does not.
+    pub fn runs(&self) -> bool {
+        stat(self.pid).is_some_and(|found| found.process == *self && found.state != 'Z')
+    }
+}
+
+/// The running children of a process.
+pub fn children(parent: u32) -> Vec<Process> {
+    let entries = fs::read_dir("/proc").unwrap().flatten();
+    entries
+        .filter_map(|entry| stat(entry.file_name().to_str()?.parse().ok()?))
+        .filter(|found| found.parent == parent && found.state != 'Z')
+        .map(|found| found.process)
+        .collect()
+}
+
+/// Waits until none of these runs.
+pub fn wait_gone(processes: &[Process]) {
+    let what = format!("the end of {processes:?}");
+    wait_until(&what, || !processes.iter().any(Process::runs));
+}
+
+pub fn signal(pid: u32, signal: Signal) {
+    kill_process(Pid::from_raw(pid.try_into().unwrap()).unwrap(), signal).unwrap();
+}
+
+/// How many descriptors a process has open.
+pub fn descriptors(pid: u32) -> usize {
+    fs::read_dir(format!("/proc/{pid}/fd")).unwrap().count()
+}
