@@ -70,7 +70,9 @@ impl Socket {
         };
         match std::os::unix::net::UnixStream::connect(path) {
             Ok(_) => return Err(ListenError::InUse(path.to_owned())),
-            Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
+            // The system refuses a connection to any other file, too: such a
+            // file is somebody's, and `bind` says that it is in the way (C098).
+            Err(error) if error.kind() == io::ErrorKind::ConnectionRefused && is_socket(path) => {
                 std::fs::remove_file(path).map_err(failed)?;
             }
             Err(_) => {}
@@ -133,6 +135,11 @@ impl Drop for Socket {
             let _ = std::fs::remove_file(&self.path);
         }
     }
+}
+
+fn is_socket(path: &Path) -> bool {
+    use std::os::unix::fs::FileTypeExt as _;
+    std::fs::symlink_metadata(path).is_ok_and(|found| found.file_type().is_socket())
 }
 
 fn identity(path: &Path) -> Option<(u64, u64)> {

@@ -86,6 +86,9 @@ impl Attached {
 
     /// How long one read may take.
     pub fn patience(&mut self, patience: Duration) {
-        self.stream.get_ref().set_read_timeout(Some(patience)).unwrap();
+        self.stream
+            .get_ref()
+            .set_read_timeout(Some(patience))
+            .unwrap();
     }
 }

@@ -60,13 +60,17 @@ impl Home {
     /// content names the process that looked last.
     pub fn files(&self) -> BTreeMap<PathBuf, Vec<u8>> {
         let mut files = files_below(&self.state());
-        files.retain(|path, _| path.file_name().is_none_or(|name| name != "lock"));
+        files.retain(|path, _| path.file_name().is_none_or(|name| name != "server.lock"));
         files
     }
 
     /// The files of the state that contain `text`.
     pub fn files_with(&self, text: &str) -> Vec<PathBuf> {
-        let holds = |bytes: &[u8]| bytes.windows(text.len()).any(|part| part == text.as_bytes());
+        let holds = |bytes: &[u8]| {
+            bytes
+                .windows(text.len())
+                .any(|part| part == text.as_bytes())
+        };
         files_below(&self.state())
             .into_iter()
             .filter(|(path, bytes)| holds(bytes) || holds(path.as_os_str().as_encoded_bytes()))

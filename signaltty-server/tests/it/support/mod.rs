@@ -4,6 +4,7 @@ pub mod client;
 pub mod frames;
 pub mod home;
 pub mod process;
+pub mod random;
 pub mod server;
 
 use std::time::{Duration, Instant};

@@ -159,7 +159,10 @@ impl Server {
 
     /// Types a line into a pane.
     pub fn type_line(&self, pane: &str, text: &str) {
-        self.ask("pane.send", json!({"pane": pane, "text": format!("{text}\r")}));
+        self.ask(
+            "pane.send",
+            json!({"pane": pane, "text": format!("{text}\r")}),
+        );
     }
 
     /// Waits until every change is on the disk.
@@ -241,8 +244,13 @@ fn collect(child: &mut Child) -> Arc<Mutex<String>> {
     std::thread::spawn(move || {
         let mut reader = BufReader::new(stderr);
         let mut line = Vec::new();
-        while reader.read_until(b'\n', &mut line).is_ok_and(|count| count > 0) {
-            into.lock().unwrap().push_str(&String::from_utf8_lossy(&line));
+        while reader
+            .read_until(b'\n', &mut line)
+            .is_ok_and(|count| count > 0)
+        {
+            into.lock()
+                .unwrap()
+                .push_str(&String::from_utf8_lossy(&line));
             line.clear();
         }
     });

@@ -1,0 +1,184 @@
+//! Who may use a state directory, and which states a server does not touch.
+
+use std::fs;
+use std::process::Command;
+
+use serde_json::json;
+
+use crate::support::home::files_below;
+use crate::support::{Home, Server, wait_until};
+
+#[test]
+fn inv_p7_a_second_server_on_a_state_names_the_first_and_changes_nothing() {
+    let home = Home::new();
+    let first = Server::start(&home);
+    first.spawn(&home, &["/bin/sleep", "1000"]);
+    first.wait_saved();
+    let before = files_below(&home.state());
+    let other = home.path("run/other");
+    let cases: [(&str, &dyn Fn(&mut Command)); 2] = [
+        ("the same socket", &|_| {}),
+        ("another socket", &|command| {
+            command.arg("--socket").arg(&other);
+        }),
+    ];
+    for (case, change) in cases {
+        let refused = Server::refused(&home, change);
+        assert_eq!(refused.code, Some(6), "{case}: {}", refused.stderr);
+        let says = [
+            first.pid().to_string(),
+            home.state().display().to_string(),
+            home.socket().display().to_string(),
+            "--state-dir".to_owned(),
+        ];
+        for text in says {
+            assert!(
+                refused.stderr.contains(&text),
+                "{case}: no {text} in {}",
+                refused.stderr
+            );
+        }
+        assert_eq!(files_below(&home.state()), before, "{case}");
+    }
+    assert!(!other.exists());
+    assert_eq!(first.status()["counts"]["live"], 1);
+}
+
+#[test]
+fn c013_of_many_servers_that_start_at_once_one_survives_and_answers() {
+    let home = Home::new();
+    std::thread::scope(|scope| {
+        let starts: Vec<_> = (0..8)
+            .map(|_| {
+                scope.spawn(|| {
+                    // Ends at once, or is ended below by whoever answers.
+                    let refused = Server::refused(&home, |_| {});
+                    (refused.code, refused.stderr)
+                })
+            })
+            .collect();
+        wait_until("seven losers", || {
+            starts.iter().filter(|start| start.is_finished()).count() == 7
+        });
+        for _ in 0..20 {
+            crate::support::Client::connect(&home.socket())
+                .call("server.status", json!({}))
+                .unwrap();
+        }
+        crate::support::Client::connect(&home.socket())
+            .call("server.shutdown", json!({}))
+            .unwrap();
+        let mut codes: Vec<_> = starts
+            .into_iter()
+            .map(|start| start.join().unwrap().0)
+            .collect();
+        codes.sort_unstable();
+        assert_eq!(codes, [vec![Some(0)], vec![Some(6); 7]].concat());
+    });
+}
+
+#[test]
+fn s0_35_c026_a_state_that_is_not_ours_stops_the_start_and_stays_as_it_is() {
+    let newer = r#"{"snapshot_version":999,"future":{"panes":"elsewhere"}}"#;
+    let foreign = r#"{"version":3,"windows":[{"title":"mine"}]}"#;
+    let cases: [(&str, &[&str]); 2] = [
+        (newer, &["999", "version"]),
+        (foreign, &["another program"]),
+    ];
+    for (content, says) in cases {
+        let home = Home::new();
+        fs::write(home.snapshot_path(), content).unwrap();
+        fs::create_dir(home.path("state/history")).unwrap();
+        fs::write(
+            home.path("state/history/pane_aaaaaaaaaaaaaaaa.tail"),
+            "kept",
+        )
+        .unwrap();
+        fs::write(home.path("state/.tmp-1-1"), "of an earlier save").unwrap();
+        let before = home.files();
+        // Twice: a refused start leaves nothing that changes the next one.
+        for _ in 0..2 {
+            let refused = Server::refused(&home, |_| {});
+            assert_eq!(refused.code, Some(6), "{}", refused.stderr);
+            let path = home.snapshot_path().display().to_string();
+            for text in says.iter().copied().chain([&*path, "move the file away"]) {
+                assert!(
+                    refused.stderr.contains(text),
+                    "no {text:?} in {}",
+                    refused.stderr
+                );
+            }
+            assert_eq!(home.files(), before);
+            assert!(!home.socket().exists());
+        }
+    }
+}
+
+#[test]
+fn c004_s0_34_a_damaged_state_is_kept_aside_said_and_replaced() {
+    let cases: [(&str, &[u8]); 4] = [
+        ("empty_file", b""),
+        ("corrupt", br#"{"snapshot_version":1,"workspaces":["#),
+        ("corrupt", b"\xff\xfe not text"),
+        ("corrupt", b"[]"),
+    ];
+    for (word, content) in cases {
+        let home = Home::new();
+        fs::write(home.snapshot_path(), content).unwrap();
+        fs::create_dir(home.path("state/history")).unwrap();
+        let tail = home.path("state/history/pane_aaaaaaaaaaaaaaaa.tail");
+        fs::write(&tail, "kept").unwrap();
+        let mut server = Server::start(&home);
+        let status = server.status();
+        assert_eq!(status["load"], word);
+        let problem = status["problems"][0].as_str().unwrap().to_owned();
+        let kept: Vec<_> = files_below(&home.path("state/corrupt"))
+            .into_iter()
+            .collect();
+        assert_eq!(kept.len(), 1, "{word}");
+        assert_eq!(kept[0].1, content, "{word}");
+        let name = kept[0].0.display().to_string();
+        assert!(problem.contains(&name), "{name} in {problem}");
+        assert!(server.stderr().contains(&name), "the log names it");
+        // It works from here on, and what was kept stays.
+        server.spawn(&home, &["/bin/sleep", "1000"]);
+        assert!(server.term().success());
+        assert_eq!(home.snapshot()["workspaces"].as_array().unwrap().len(), 1);
+        assert_eq!(files_below(&home.path("state/corrupt")).len(), 1);
+        assert_eq!(fs::read(&tail).unwrap(), b"kept");
+        let next = Server::start(&home);
+        assert_eq!(next.status()["load"], "loaded");
+    }
+}
+
+#[test]
+fn s0_33_a_first_start_is_empty_and_warns_of_nothing() {
+    let home = Home::new();
+    let server = Server::start(&home);
+    assert_eq!(server.status()["load"], "missing");
+    assert_eq!(server.panes(), Vec::<serde_json::Value>::new());
+    for word in ["WARN", "ERROR"] {
+        assert!(!server.stderr().contains(word), "{}", server.stderr());
+    }
+}
+
+#[test]
+fn c098_a_file_where_the_socket_should_be_is_never_removed() {
+    let home = Home::new();
+    fs::write(home.socket(), "somebody's").unwrap();
+    let refused = Server::refused(&home, |_| {});
+    assert_eq!(refused.code, Some(1), "{}", refused.stderr);
+    let path = home.socket().display().to_string();
+    assert!(refused.stderr.contains(&path), "{}", refused.stderr);
+    assert_eq!(fs::read(home.socket()).unwrap(), b"somebody's");
+}
+
+#[test]
+fn c098_a_socket_of_another_server_that_took_the_path_is_left_alone() {
+    let home = Home::new();
+    let mut server = Server::start(&home);
+    fs::remove_file(home.socket()).unwrap();
+    fs::write(home.socket(), "somebody's").unwrap();
+    assert!(server.term().success());
+    assert_eq!(fs::read(home.socket()).unwrap(), b"somebody's");
+}
