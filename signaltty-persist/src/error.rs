@@ -29,7 +29,11 @@ impl PathError {
 #[non_exhaustive]
 pub enum OpenError {
     /// Another server owns it. Nothing was changed.
-    #[error("{} is in use by another server{holder}", path.display())]
+    #[error(
+        "{} is in use by another server{holder}; stop that one, or choose another directory with \
+         --state-dir DIR",
+        path.display()
+    )]
     Held {
         /// The state directory.
         path: PathBuf,
