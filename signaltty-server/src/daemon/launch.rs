@@ -197,6 +197,13 @@ pub(crate) fn refusal(error: &SpawnError, argv: &[OsString]) -> Refusal {
             FailureCode::BinaryMissing,
             format!("there is no program {}; check the path", path.display()),
         ),
+        SpawnError::Program(ResolveError::NotExecutable { path }) => Refusal::new(
+            FailureCode::SpawnFailed,
+            format!(
+                "{} is not executable; make it so with `chmod +x`, or name a program",
+                path.display()
+            ),
+        ),
         other => {
             let mut message = format!("{program} was not started: {other}");
             let mut source = std::error::Error::source(other);
