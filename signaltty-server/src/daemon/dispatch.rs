@@ -508,11 +508,19 @@ fn environment(env: std::collections::BTreeMap<String, WireOs>) -> Result<Option
 fn unknown_method(method: &str) -> WireError {
     let shown: String = method.chars().take(60).collect();
     let verb = shown.rsplit('.').next().unwrap_or_default();
-    let near: Vec<_> = METHODS
-        .iter()
-        .filter(|known| known.rsplit('.').next() == Some(verb) || known.starts_with(&*shown))
-        .copied()
-        .collect();
+    let group = shown.split('.').next().unwrap_or_default();
+    let named = |fits: &dyn Fn(&str) -> bool| -> Vec<_> {
+        METHODS
+            .iter()
+            .filter(|known| fits(known))
+            .copied()
+            .collect()
+    };
+    let mut near =
+        named(&|known| known.rsplit('.').next() == Some(verb) || known.starts_with(&*shown));
+    if near.is_empty() {
+        near = named(&|known| known.split('.').next() == Some(group));
+    }
     let hint = if near.is_empty() {
         "`signaltty --help` lists what there is".to_owned()
     } else {
