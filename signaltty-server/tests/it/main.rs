@@ -13,4 +13,7 @@
 
 mod support;
 
+mod kills;
+mod owners;
+mod refusals;
 mod restart;
