@@ -17,3 +17,4 @@ mod kills;
 mod owners;
 mod refusals;
 mod restart;
+mod resume;

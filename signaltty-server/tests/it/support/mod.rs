@@ -6,6 +6,7 @@ pub mod home;
 pub mod process;
 pub mod random;
 pub mod server;
+pub mod talk;
 
 use std::time::{Duration, Instant};
 
