@@ -20,7 +20,7 @@ use super::attach::Attachment;
 use super::clock::rfc3339;
 use super::effects::to_value;
 use super::environment::{Env, login_shell};
-use super::event::{Answer, Event, Peer};
+use super::event::{Answer, ClientFact, Peer};
 use super::event_loop::{Daemon, Waiting};
 use super::{random, reading, resolve, tree};
 use crate::protocol::{
@@ -345,7 +345,7 @@ impl Daemon {
             .and_then(|view| view.state.instance())
     }
 
-    fn attach(&self, ask: &wire::PaneAttach) -> Result<Attachment, WireError> {
+    fn attach(&mut self, ask: &wire::PaneAttach) -> Result<Attachment, WireError> {
         let pane = resolve::pane(&self.session, &ask.pane)?;
         let view = self.session.pane(pane);
         let handle = self.live(pane).and_then(|instance| self.panes.of(instance));
@@ -353,17 +353,17 @@ impl Daemon {
             let state = view.map_or("gone", |view| view.state.as_str());
             return Err(not_live(pane, state));
         };
-        let record = view.map(|view| view.record);
-        let _ = self.events.try_send(Event::Client {
-            pane,
-            what: super::event::ClientFact::Size {
-                cols: ask.cols,
-                rows: ask.rows,
-            },
-        });
+        let messages = handle.messages.clone();
+        // Only who drives a pane sizes it. Before the client is attached, so
+        // that its first screen has that size.
+        if !ask.read_only {
+            let (cols, rows) = (ask.cols, ask.rows);
+            self.client(pane, ClientFact::Size { cols, rows });
+        }
+        let record = self.session.pane(pane).map(|view| view.record);
         Ok(Attachment {
             pane,
-            messages: handle.messages.clone(),
+            messages,
             read_only: ask.read_only,
             history: ask.history,
             reply: json!({

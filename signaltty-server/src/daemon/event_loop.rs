@@ -492,7 +492,7 @@ impl Daemon {
         self.input(Input::Saved { token, result });
     }
 
-    fn client(&mut self, pane: PaneId, what: ClientFact) {
+    pub(crate) fn client(&mut self, pane: PaneId, what: ClientFact) {
         let command = match what {
             ClientFact::Seen => Command::MarkSeen(pane),
             ClientFact::Size { cols, rows } => {
