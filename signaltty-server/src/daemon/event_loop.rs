@@ -83,8 +83,10 @@ pub(crate) struct Daemon {
     pub(crate) stopping: bool,
 }
 
-/// How long each step of the stop ladder may take.
-pub(crate) const GRACE: std::time::Duration = std::time::Duration::from_secs(3);
+/// How long each step of the stop ladder may take. A hangup and the wish to
+/// terminate have three seconds together, so that a server has ended within five
+/// (C103).
+pub(crate) const GRACE: std::time::Duration = std::time::Duration::from_millis(1_500);
 
 /// Lines of history that a pane keeps in memory.
 const HISTORY_LINES: usize = 10_000;
