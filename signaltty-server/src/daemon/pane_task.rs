@@ -151,8 +151,10 @@ impl PaneTask {
         });
         let exit = serde_json::json!({"code": status.code, "signal": status.signal});
         let exit = Frame::Exit(Bytes::from(exit.to_string()));
-        for client in &pane.clients {
-            let _ = client.frames.try_send(exit.clone());
+        for client in std::mem::take(&mut pane.clients) {
+            let behind = client.behind.load(Ordering::Acquire);
+            let screen = behind.then(|| Frame::Repaint(Bytes::from(pane.screen.repaint())));
+            tokio::spawn(farewell(client, screen, exit.clone()));
         }
         let lines = pane.screen.lines(40);
         let last_line = lines
@@ -167,6 +169,15 @@ impl PaneTask {
             tail: pane.screen.tail(tail_bytes).into(),
         };
         let _ = pane.events.send(ended).await;
+    }
+}
+
+/// Tells a client the end, however slow it is; over with its connection.
+async fn farewell(client: AttachedClient, screen: Option<Frame>, exit: Frame) {
+    for frame in screen.into_iter().chain([exit]) {
+        if client.frames.send(frame).await.is_err() {
+            return;
+        }
     }
 }
 
