@@ -13,8 +13,11 @@
 
 mod support;
 
+mod attach;
+mod environment;
 mod kills;
 mod owners;
 mod refusals;
 mod restart;
 mod resume;
+mod shutdown;

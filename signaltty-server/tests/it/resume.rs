@@ -46,7 +46,10 @@ fn s0_14_s0_21_a_conversation_comes_back_proven_in_its_place() {
     assert_eq!(resumed["verdict"], "verified");
     assert_eq!(resumed["agent_session_id"], *talk.id);
     let evidence = resumed["evidence"].to_string();
-    assert!(evidence.contains(&talk.id) && evidence.contains("4 messages"), "{evidence}");
+    assert!(
+        evidence.contains(&talk.id) && evidence.contains("4 messages"),
+        "{evidence}"
+    );
     let pane = server.wait_state(&talk.pane, "live");
     assert_eq!(pane["agent"]["verdict"], "verified");
     assert_eq!(pane["title"], "a talk");

@@ -1,0 +1,208 @@
+//! Terminals of clients on a pane.
+
+use serde_json::json;
+
+use crate::support::frames::{Attached, DETACH, EXIT, HISTORY, OUTPUT, REPAINT};
+use crate::support::{Home, Server, wait_until};
+
+fn attach(server: &Server, pane: &str) -> Attached {
+    server
+        .connect()
+        .attach(json!({"pane": pane, "cols": 80, "rows": 24}))
+}
+
+fn size(server: &Server, pane: &str) -> (u64, u64) {
+    let pane = server.pane(pane);
+    (
+        pane["cols"].as_u64().unwrap(),
+        pane["rows"].as_u64().unwrap(),
+    )
+}
+
+#[test]
+fn a_client_gets_the_screen_then_what_happens_and_leaves_without_harm() {
+    let home = Home::new();
+    let server = Server::start(&home);
+    let pane = server.sh(&home, "echo hello; exec cat");
+    server.wait_text(&pane, "hello");
+    let mut first = attach(&server, &pane);
+    let (kind, screen) = first.next().unwrap();
+    assert_eq!(kind, REPAINT);
+    assert!(String::from_utf8(screen).unwrap().contains("hello"));
+    let mut second = attach(&server, &pane);
+    assert_eq!(second.next().unwrap().0, REPAINT);
+
+    first.input("from the first\r");
+    // The terminal's echo, and what `cat` says.
+    for client in [&mut first, &mut second] {
+        let seen = client.wait_text("from the first\r\nfrom the first");
+        assert!(!seen.contains("hello"), "nothing comes twice: {seen:?}");
+    }
+    second.input("and the second\r");
+    first.wait_text("and the second\r\nand the second");
+
+    first.send(DETACH, b"");
+    while first.next().is_some() {}
+    assert_eq!(server.pane(&pane)["state"], "live");
+    // One that goes away without a word does no harm either.
+    drop(attach(&server, &pane));
+    second.input("alone\r");
+    second.wait_text("alone\r\nalone");
+    // End of input.
+    second.input("\u{4}");
+    let exit: serde_json::Value = serde_json::from_slice(&second.wait_kind(EXIT)).unwrap();
+    assert_eq!(exit, json!({"code": 0, "signal": null}));
+    assert!(second.next().is_none());
+    let failure = server
+        .call("pane.attach", json!({"pane": pane, "cols": 80, "rows": 24}))
+        .unwrap_err();
+    assert_eq!(failure.code, "PANE_NOT_LIVE");
+    assert_eq!(failure.details["state"], "exited");
+}
+
+#[test]
+fn a_tombstone_takes_no_client() {
+    let home = Home::new();
+    let mut server = Server::start(&home);
+    let pane = server.spawn(&home, &["/bin/cat"]);
+    server.wait_saved();
+    server.kill9();
+    let server = Server::start(&home);
+    let failure = server
+        .call("pane.attach", json!({"pane": pane, "cols": 80, "rows": 24}))
+        .unwrap_err();
+    assert_eq!(failure.code, "PANE_NOT_LIVE");
+    assert_eq!(failure.details["state"], "restored");
+    assert!(
+        failure.message.contains("pane restart"),
+        "{}",
+        failure.message
+    );
+}
+
+#[test]
+fn d10_a_client_that_drives_a_lone_pane_sizes_it() {
+    let home = Home::new();
+    let server = Server::start(&home);
+    let pane = server.sh(&home, "while read line; do stty size; done");
+    let mut client = server
+        .connect()
+        .attach(json!({"pane": pane, "cols": 91, "rows": 33}));
+    wait_until("its size", || size(&server, &pane) == (91, 33));
+    client.input("\r");
+    client.wait_text("33 91");
+    client.resize(70, 20);
+    wait_until("its new size", || size(&server, &pane) == (70, 20));
+    client.input("\r");
+    client.wait_text("20 70");
+    // Nothing is smaller than a cell.
+    client.resize(0, 0);
+    wait_until("its least size", || size(&server, &pane) == (1, 1));
+    client.resize(70, 20);
+    wait_until("its size of before", || size(&server, &pane) == (70, 20));
+
+    // Who only looks changes nothing.
+    let mut watcher = server
+        .connect()
+        .attach(json!({"pane": pane, "cols": 40, "rows": 10, "read_only": true}));
+    assert_eq!(watcher.next().unwrap().0, REPAINT);
+    watcher.resize(41, 11);
+    watcher.input("not this\r");
+    client.input("done\r");
+    let seen = watcher.wait_text("20 70");
+    assert!(!seen.contains("not this"), "{seen:?}");
+    assert_eq!(size(&server, &pane), (70, 20));
+
+    // A pane beside another keeps the size of the layout.
+    server.ask(
+        "pane.split",
+        json!({"pane": pane, "argv": ["/bin/cat"], "cwd": home.work()}),
+    );
+    let before = size(&server, &pane);
+    assert!(before.0 < 70, "{before:?}");
+    client.resize(100, 50);
+    client.input("\r");
+    client.wait_text(&format!("{} {}", before.1, before.0));
+    assert_eq!(size(&server, &pane), before);
+}
+
+#[test]
+fn a_client_that_asks_gets_the_history_before_the_screen() {
+    let home = Home::new();
+    let server = Server::start(&home);
+    let pane = server.sh(
+        &home,
+        "i=0; while [ $i -lt 200 ]; do i=$((i+1)); echo line $i.; done; exec cat",
+    );
+    server.wait_text(&pane, "line 200.");
+    let mut client = server
+        .connect()
+        .attach(json!({"pane": pane, "cols": 80, "rows": 24, "history": 1000}));
+    let (kind, history) = client.next().unwrap();
+    assert_eq!(kind, HISTORY);
+    assert!(String::from_utf8(history).unwrap().contains("line 1."));
+    assert_eq!(client.next().unwrap().0, REPAINT);
+}
+
+/// Prints so many bytes once it is told to, then what `after` prints.
+fn flood(bytes: u32, after: &str) -> String {
+    format!("read go; head -c {bytes} /dev/zero | tr '\\0' x | fold -w 79; {after}")
+}
+
+#[test]
+fn inv_t4_a_client_that_reads_nothing_holds_up_nobody_and_is_repainted() {
+    let home = Home::new();
+    let server = Server::start(&home);
+    let pane = server.sh(&home, &flood(20_000_000, "echo; echo END OF IT; exec cat"));
+    let mut slow = attach(&server, &pane);
+    let mut quick = attach(&server, &pane);
+    assert_eq!(quick.next().unwrap().0, REPAINT);
+    quick.input("go\r");
+    while !String::from_utf8_lossy(&quick.next().unwrap().1).contains("END OF IT") {}
+    quick.input("still here\r");
+    quick.wait_text("still here\r\nstill here");
+
+    // The slow one missed most of it, and is told what there is now.
+    assert_eq!(slow.next().unwrap().0, REPAINT);
+    let mut behind = 0;
+    let repainted = loop {
+        let (kind, payload) = slow.next().unwrap();
+        if kind == REPAINT {
+            break String::from_utf8(payload).unwrap();
+        }
+        assert_eq!(kind, OUTPUT);
+        behind += payload.len();
+    };
+    assert!(
+        behind < 8_000_000,
+        "{behind} bytes waited for a client that reads nothing"
+    );
+    assert!(repainted.contains("END OF IT"), "{repainted:?}");
+    quick.input("for both\r");
+    slow.wait_text("for both\r\nfor both");
+    quick.wait_text("for both\r\nfor both");
+}
+
+#[test]
+fn inv_t4_a_client_that_reads_nothing_still_learns_of_the_end() {
+    let home = Home::new();
+    let server = Server::start(&home);
+    let pane = server.sh(&home, &flood(4_000_000, "echo; echo END OF IT; exit 7"));
+    let mut slow = attach(&server, &pane);
+    server.type_line(&pane, "go");
+    server.wait_state(&pane, "exited");
+    let mut screen = String::new();
+    let exit = loop {
+        let (kind, payload) = slow
+            .next()
+            .expect("the end is said before the connection ends");
+        match kind {
+            EXIT => break payload,
+            REPAINT => screen = String::from_utf8(payload).unwrap(),
+            _ => screen.push_str(&String::from_utf8_lossy(&payload)),
+        }
+    };
+    let exit: serde_json::Value = serde_json::from_slice(&exit).unwrap();
+    assert_eq!(exit, json!({"code": 7, "signal": null}));
+    assert!(screen.contains("END OF IT"), "the last screen came before");
+}

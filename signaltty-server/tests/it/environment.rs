@@ -1,0 +1,153 @@
+//! What a pane's program finds around it, and what of that reaches the disk.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::symlink;
+
+use serde_json::{Value, json};
+
+use crate::support::{Home, Server, wait_for};
+
+/// Starts something that writes its environment down, as a client with an
+/// environment of its own; the pane and what it found.
+fn environment(server: &Server, home: &Home, env: &Value) -> (String, BTreeMap<String, String>) {
+    let file = home.path("work/env");
+    let script = format!(
+        "env > {0}.new; mv {0}.new {0}; exec sleep 1000",
+        file.display()
+    );
+    let made = server.ask(
+        "workspace.new",
+        json!({"cwd": home.work(), "argv": ["/bin/sh", "-c", script], "env": env}),
+    );
+    let pane = made["pane_id"].as_str().unwrap().to_owned();
+    (pane, read(home))
+}
+
+fn read(home: &Home) -> BTreeMap<String, String> {
+    let file = home.path("work/env");
+    let text = wait_for("the environment", || fs::read_to_string(&file).ok());
+    fs::remove_file(file).unwrap();
+    text.lines()
+        .filter_map(|line| line.split_once('='))
+        .map(|(name, value)| (name.to_owned(), value.to_owned()))
+        .collect()
+}
+
+#[test]
+fn s0_12_d12_d27_a_pane_has_its_clients_environment_and_no_secret_is_kept() {
+    let home = Home::new();
+    let mut server = Server::start_with(&home, |command| {
+        command
+            .env("OF_THE_SERVER", "canary-server")
+            .env("OPENAI_API_KEY", "canary-openai");
+    });
+    let client = json!({
+        "PATH": "/usr/bin:/bin",
+        "LANG": "C.UTF-8",
+        "TERM": "screen",
+        "MINE": "canary-mine",
+        "ANTHROPIC_API_KEY": "canary-anthropic",
+        "SIGNALTTY_LAUNCH": "canary-launch",
+        "SIGNALTTY_PANE": "pane_of_another",
+        "SIGNALTTY_STAGE": "set by the user",
+        "TMUX": "x",
+        "CLAUDECODE": "1",
+    });
+    let (pane, found) = environment(&server, &home, &client);
+    let get = |name: &str| found.get(name).map(String::as_str);
+    assert_eq!(get("MINE"), Some("canary-mine"));
+    assert_eq!(get("ANTHROPIC_API_KEY"), Some("canary-anthropic"));
+    assert_eq!(get("OF_THE_SERVER"), None);
+    assert_eq!(get("TERM"), Some("xterm-256color"));
+    assert_eq!(get("PWD"), home.work().to_str());
+    assert_eq!(get("SIGNALTTY_PANE"), Some(&*pane));
+    assert_eq!(get("SIGNALTTY_SOCKET"), home.socket().to_str());
+    for name in ["TMUX", "CLAUDECODE"] {
+        assert_eq!(get(name), None, "{name}");
+    }
+    let secret = found["SIGNALTTY_LAUNCH"].clone();
+    assert_eq!(secret.len(), 32);
+
+    // Without one of the client's, the server's is used.
+    let (_, found) = environment(&server, &home, &json!({}));
+    assert_eq!(found["OF_THE_SERVER"], "canary-server");
+    assert_ne!(
+        found["SIGNALTTY_LAUNCH"], secret,
+        "every launch has its own"
+    );
+
+    server.wait_saved();
+    assert!(server.term().success());
+    for text in ["canary", "pane_of_another", &secret] {
+        assert_eq!(
+            home.files_with(text),
+            Vec::<std::path::PathBuf>::new(),
+            "{text}"
+        );
+    }
+    let snapshot = home.snapshot();
+    assert!(
+        snapshot.to_string().contains("set by the user"),
+        "user-visible names are kept"
+    );
+    for name in ["pid", "fd", "pidfd", "launch"] {
+        assert!(!has_key(&snapshot, name), "{name}");
+    }
+
+    // A restart by hand is a new launch with the environment of who asks.
+    let server = Server::start(&home);
+    server.ask(
+        "pane.restart",
+        json!({"pane": pane, "env": {"PATH": "/bin", "MINE": "later"}}),
+    );
+    let found = read(&home);
+    assert_eq!(found["MINE"], "later");
+    assert_eq!(found["SIGNALTTY_PANE"], pane);
+    assert_ne!(found["SIGNALTTY_LAUNCH"], secret);
+}
+
+fn has_key(value: &Value, name: &str) -> bool {
+    match value {
+        Value::Object(map) => map
+            .iter()
+            .any(|(key, value)| key == name || has_key(value, name)),
+        Value::Array(items) => items.iter().any(|item| has_key(item, name)),
+        _ => false,
+    }
+}
+
+#[test]
+fn c056_c058_a_directory_keeps_its_spelling() {
+    let home = Home::new();
+    let mut server = Server::start(&home);
+    let (link, real) = (home.path("link"), home.work().canonicalize().unwrap());
+    symlink(home.work(), &link).unwrap();
+    let script = "echo \"[$PWD] [$(pwd -P)]\"; exec cat";
+    let made = server.ask(
+        "workspace.new",
+        json!({"cwd": link, "argv": ["/bin/sh", "-c", script]}),
+    );
+    let pane = made["pane_id"].as_str().unwrap().to_owned();
+    let expected = format!("[{}] [{}]", link.display(), real.display());
+    // A narrow terminal breaks the line.
+    let shows = |server: &Server| {
+        wait_for(&expected, || {
+            server
+                .text(&pane)
+                .replace('\n', "")
+                .contains(&expected)
+                .then_some(())
+        });
+    };
+    shows(&server);
+    assert_eq!(server.pane(&pane)["cwd"], link.to_str().unwrap());
+    server.wait_saved();
+    server.kill9();
+    let server = Server::start(&home);
+    assert_eq!(server.pane(&pane)["cwd"], link.to_str().unwrap());
+    server.ask("pane.restart", json!({"pane": pane}));
+    shows(&server);
+    let pid = server.pane(&pane)["pid"].as_u64().unwrap();
+    assert_eq!(fs::read_link(format!("/proc/{pid}/cwd")).unwrap(), real);
+}

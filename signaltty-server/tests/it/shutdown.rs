@@ -1,0 +1,166 @@
+//! The end of a server that is asked to end.
+
+use std::time::{Duration, Instant};
+
+use rustix::process::Signal;
+use serde_json::{Value, json};
+
+use crate::support::process::{self, Process, wait_gone};
+use crate::support::talk::Talk;
+use crate::support::{Home, Server, wait_for, wait_until};
+
+/// Minds neither a hangup nor the wish to terminate.
+const STUBBORN: &str = "trap '' HUP TERM; echo ready; while :; do sleep 0.1; done";
+
+#[test]
+fn s0_4_sigterm_saves_at_once_and_removes_the_socket() {
+    let home = Home::new();
+    let mut server = Server::start(&home);
+    let pane = server.spawn(&home, &["/bin/cat"]);
+    for round in 0..4 {
+        let title = format!("changed {round}");
+        server.ask("pane.rename", json!({"pane": pane, "title": title}));
+        let children = server.children();
+        let signal = if round % 2 == 0 {
+            Signal::TERM
+        } else {
+            Signal::INT
+        };
+        server.signal(signal);
+        assert!(server.wait_exit().success());
+        assert!(!home.socket().exists());
+        assert!(!children.iter().any(Process::runs));
+        server = Server::start(&home);
+        assert_eq!(server.pane(&pane)["title"], title);
+        assert_eq!(server.status()["problems"], json!([]));
+    }
+}
+
+#[test]
+fn c094_c103_children_that_mind_nothing_are_ended_in_time() {
+    let home = Home::new();
+    let mut server = Server::start(&home);
+    let script = format!("sh -c \"{STUBBORN}\" & {STUBBORN}");
+    let panes: Vec<_> = (0..5).map(|_| server.sh(&home, &script)).collect();
+    for pane in &panes {
+        server.wait_text(pane, "ready\nready");
+    }
+    let mut all = server.children();
+    for child in server.children() {
+        all.extend(process::children(child.pid));
+    }
+    assert!(all.len() >= 10, "{all:?}");
+    server.ask(
+        "pane.rename",
+        json!({"pane": panes[0], "title": "last words"}),
+    );
+    let asked = Instant::now();
+    server.signal(Signal::TERM);
+    wait_until("the save", || {
+        home.snapshot_path().exists() && !home.files_with("last words").is_empty()
+    });
+    let saved = asked.elapsed();
+    assert!(server.wait_exit().success());
+    let took = asked.elapsed();
+    assert!(saved < Duration::from_secs(3), "saved after {saved:?}");
+    // A service manager's patience is longer; a loaded machine gets a second.
+    assert!(took < Duration::from_secs(6), "ended after {took:?}");
+    wait_gone(&all);
+}
+
+#[test]
+fn c103_a_second_sigterm_ends_the_server_at_once() {
+    let home = Home::new();
+    let mut server = Server::start(&home);
+    let pane = server.sh(&home, STUBBORN);
+    server.wait_text(&pane, "ready");
+    let children = server.children();
+    let mut events = server.events();
+    server.signal(Signal::TERM);
+    events.wait("server.stopping", |_| true);
+    let asked = Instant::now();
+    server.signal(Signal::TERM);
+    assert_eq!(server.wait_exit().code(), Some(1));
+    assert!(
+        asked.elapsed() < Duration::from_secs(1),
+        "{:?}",
+        asked.elapsed()
+    );
+    wait_gone(&children);
+    let server = Server::start(&home);
+    assert_eq!(server.status()["problems"], json!([]));
+}
+
+#[test]
+fn c001_c002_children_that_a_shutdown_ends_first_are_not_lost() {
+    let home = Home::new();
+    let mut server = Server::start(&home);
+    let talk = Talk::hold(&server, &home);
+    let traps = ["exit 0", "exit 1", "exit 129", "exit 143", "kill -9 $$"];
+    let mut panes = vec![server.spawn(&home, &["/bin/sleep", "1000"])];
+    for trap in traps {
+        let script = format!("trap '{trap}' HUP TERM; echo ready; while :; do sleep 0.05; done");
+        let pane = server.sh(&home, &script);
+        server.wait_text(&pane, "ready");
+        panes.push(pane);
+    }
+    let control = server.sh(&home, "exec sleep 1000");
+    server.ask("pane.terminate", json!({"pane": control}));
+    server.wait_state(&control, "exited");
+    let before = server.panes().len();
+    for child in server.children() {
+        process::signal(child.pid, Signal::HUP);
+    }
+    wait_until("their ends", || server.status()["counts"]["live"] == 0);
+    assert!(server.term().success());
+
+    let server = Server::start(&home);
+    assert_eq!(server.panes().len(), before);
+    for (pane, trap) in panes.iter().zip(["none"].iter().chain(&traps)) {
+        assert_eq!(server.pane(pane)["state"], "restored", "{trap}");
+    }
+    talk.check_tombstone(&server);
+    // Who was ended by a person stays so.
+    assert_eq!(server.pane(&control)["state"], "exited");
+    assert_eq!(talk.resume(&server).unwrap()["verdict"], "verified");
+}
+
+#[test]
+fn c038_an_agent_that_works_is_interrupted_by_a_shutdown() {
+    let home = Home::new();
+    let mut server = Server::start(&home);
+    let talk = Talk::hold(&server, &home);
+    server.type_line(&talk.pane, "work");
+    wait_for("its work", || {
+        (server.pane(&talk.pane)["lifecycle"] == "working").then_some(())
+    });
+    assert!(server.term().success());
+    let server = Server::start(&home);
+    let pane = server.pane(&talk.pane);
+    assert_eq!(pane["state"], "resumable");
+    assert_eq!(pane["agent"]["interrupted"], true);
+    assert_eq!(pane["lifecycle"], "working");
+    assert_eq!(pane["pid"], Value::Null);
+}
+
+#[test]
+fn a_shutdown_request_minds_what_runs_unless_it_is_forced() {
+    let home = Home::new();
+    let mut server = Server::start(&home);
+    let pane = server.spawn(&home, &["/bin/cat"]);
+    let failure = server.call("server.shutdown", json!({})).unwrap_err();
+    assert_eq!(failure.code, "PANES_ALIVE");
+    assert!(failure.message.contains("force"), "{}", failure.message);
+    assert_eq!(server.pane(&pane)["state"], "live");
+    server.ask("pane.rename", json!({"pane": pane, "title": "forced"}));
+    let children = server.children();
+    server.ask("server.shutdown", json!({"force": true}));
+    assert!(server.wait_exit().success());
+    wait_gone(&children);
+    assert!(!home.socket().exists());
+
+    let mut server = Server::start(&home);
+    assert_eq!(server.pane(&pane)["title"], "forced");
+    server.ask("server.shutdown", json!({}));
+    assert!(server.wait_exit().success());
+}
