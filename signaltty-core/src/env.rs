@@ -37,9 +37,7 @@ impl SavedEnv {
 
     /// The variables, by name.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &OsStr)> {
-        self.0
-            .iter()
-            .map(|(name, value)| (name.as_str(), value.as_os_str()))
+        self.0.iter().map(|(name, value)| (name.as_str(), value.as_os_str()))
     }
 }
 
@@ -70,9 +68,7 @@ impl ConfigEnv {
 
     /// The variables, by name.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &OsStr)> {
-        self.0
-            .iter()
-            .map(|(name, value)| (name.as_str(), value.as_os_str()))
+        self.0.iter().map(|(name, value)| (name.as_str(), value.as_os_str()))
     }
 
     /// Takes back what was saved of an earlier [`filter`](Self::filter).
@@ -91,9 +87,7 @@ impl ConfigEnv {
             let name = name.as_ref().to_str()?;
             let value: OsString = value.into();
             let plain = name.starts_with(|c: char| c.is_ascii_uppercase())
-                && name
-                    .bytes()
-                    .all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'_');
+                && name.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'_');
             let loader = LOADER_PREFIXES.iter().any(|p| name.starts_with(p)) || name == "PATH";
             (plain && !loader && Path::new(&value).is_absolute()).then(|| (name.to_owned(), value))
         });
@@ -126,25 +120,15 @@ mod tests {
             ("SIGNALTTY_NOTE", "mine"),
             ("LANG_CANARY", "canary"),
         ];
-        let kept: Vec<_> = SavedEnv::filter(vars)
-            .iter()
-            .map(|(n, _)| n.to_owned())
-            .collect();
+        let kept: Vec<_> = SavedEnv::filter(vars).iter().map(|(n, _)| n.to_owned()).collect();
         assert_eq!(kept, ["SIGNALTTY_NOTE", "TERM"]);
     }
 
     #[test]
     fn s0_39_identity_variables_are_made_absolute() {
-        let vars = [
-            ("CODEX_HOME", "rel/dir"),
-            ("CLAUDE_CONFIG_DIR", ""),
-            ("OTHER", "x"),
-        ];
+        let vars = [("CODEX_HOME", "rel/dir"), ("CLAUDE_CONFIG_DIR", ""), ("OTHER", "x")];
         let env = ConfigEnv::filter(vars, &["CODEX_HOME", "CLAUDE_CONFIG_DIR"], Path::new("/w"));
-        assert_eq!(
-            env.iter().collect::<Vec<_>>(),
-            [("CODEX_HOME", OsStr::new("/w/rel/dir"))]
-        );
+        assert_eq!(env.iter().collect::<Vec<_>>(), [("CODEX_HOME", OsStr::new("/w/rel/dir"))]);
     }
 
     #[test]
@@ -158,9 +142,6 @@ mod tests {
             ("A=B", "/x"),
         ];
         let env = ConfigEnv::from_saved(vars);
-        assert_eq!(
-            env.iter().collect::<Vec<_>>(),
-            [("CODEX_HOME", OsStr::new("/h/.codex"))]
-        );
+        assert_eq!(env.iter().collect::<Vec<_>>(), [("CODEX_HOME", OsStr::new("/h/.codex"))]);
     }
 }

@@ -34,9 +34,7 @@ pub struct IdError {
 
 fn encode(random: [u8; RANDOM_BYTES]) -> [u8; RANDOM_CHARS] {
     let mut out = [b'a'; RANDOM_CHARS];
-    let mut bits = random
-        .iter()
-        .flat_map(|byte| (0..8).rev().map(move |bit| (byte >> bit) & 1));
+    let mut bits = random.iter().flat_map(|byte| (0..8).rev().map(move |bit| (byte >> bit) & 1));
     for slot in &mut out {
         let mut index = 0usize;
         for _ in 0..5 {
@@ -49,10 +47,7 @@ fn encode(random: [u8; RANDOM_BYTES]) -> [u8; RANDOM_CHARS] {
 
 fn decode(text: &str, prefix: &str) -> Option<[u8; RANDOM_CHARS]> {
     let random: [u8; RANDOM_CHARS] = text.strip_prefix(prefix)?.as_bytes().try_into().ok()?;
-    random
-        .iter()
-        .all(|byte| ALPHABET.contains(byte))
-        .then_some(random)
+    random.iter().all(|byte| ALPHABET.contains(byte)).then_some(random)
 }
 
 macro_rules! ids {
@@ -172,14 +167,8 @@ mod tests {
             assert_eq!(id.to_string().parse::<PaneId>(), Ok(id));
             assert_eq!(id.to_string().len(), "pane_".len() + RANDOM_CHARS);
         }
-        assert_eq!(
-            PaneId::from_random([0; 10]).to_string(),
-            "pane_aaaaaaaaaaaaaaaa"
-        );
-        assert_eq!(
-            PaneId::from_random([255; 10]).to_string(),
-            "pane_7777777777777777"
-        );
+        assert_eq!(PaneId::from_random([0; 10]).to_string(), "pane_aaaaaaaaaaaaaaaa");
+        assert_eq!(PaneId::from_random([255; 10]).to_string(), "pane_7777777777777777");
     }
 
     #[test]

@@ -50,8 +50,6 @@ impl Severity {
 
     /// Reads the text form.
     pub fn parse(text: &str) -> Option<Self> {
-        [Self::Info, Self::Warning, Self::Error]
-            .into_iter()
-            .find(|s| s.as_str() == text)
+        [Self::Info, Self::Warning, Self::Error].into_iter().find(|s| s.as_str() == text)
     }
 }

@@ -34,10 +34,7 @@ pub struct SaveConfig {
 
 impl Default for SaveConfig {
     fn default() -> Self {
-        Self {
-            debounce: Duration::from_secs(2),
-            periodic: Some(Duration::from_secs(60)),
-        }
+        Self { debounce: Duration::from_secs(2), periodic: Some(Duration::from_secs(60)) }
     }
 }
 
@@ -127,9 +124,8 @@ impl SavePolicy {
             return Some(self.retry_at());
         }
         // Three quarters: the write itself takes part of the promised window.
-        let change = self
-            .changed_at
-            .map(|at| spaced(at.saturating_add(self.config.debounce.mul_f32(0.75))));
+        let change =
+            self.changed_at.map(|at| spaced(at.saturating_add(self.config.debounce.mul_f32(0.75))));
         let output = match (self.output_at, self.config.periodic) {
             (Some(at), Some(periodic)) => Some(spaced(at.saturating_add(periodic))),
             _ => None,
@@ -142,11 +138,7 @@ impl SavePolicy {
         if self.deadline()? > now {
             return None;
         }
-        let durability = if self.barrier {
-            Durability::Synced
-        } else {
-            Durability::Relaxed
-        };
+        let durability = if self.barrier { Durability::Synced } else { Durability::Relaxed };
         let token = SaveToken(self.next);
         self.next += 1;
         self.in_flight = Some(token);
@@ -181,14 +173,8 @@ impl SavePolicy {
 
     fn retry_at(&self) -> Duration {
         let factor = 1u32 << self.failures.saturating_sub(1).min(6);
-        let pause = self
-            .config
-            .debounce
-            .saturating_mul(factor)
-            .min(LONGEST_RETRY);
-        self.last_start
-            .unwrap_or(Duration::ZERO)
-            .saturating_add(pause)
+        let pause = self.config.debounce.saturating_mul(factor).min(LONGEST_RETRY);
+        self.last_start.unwrap_or(Duration::ZERO).saturating_add(pause)
     }
 }
 
@@ -251,10 +237,7 @@ mod tests {
         with.printed(ms(5));
         with.printed(ms(900));
         assert_eq!(with.deadline(), Some(ms(60_005)));
-        let mut without = SavePolicy::new(SaveConfig {
-            periodic: None,
-            ..SaveConfig::default()
-        });
+        let mut without = SavePolicy::new(SaveConfig { periodic: None, ..SaveConfig::default() });
         without.printed(ms(5));
         assert_eq!(without.deadline(), None);
     }
@@ -284,10 +267,7 @@ mod tests {
             pauses.push(next - t);
             t = next;
         }
-        assert_eq!(
-            pauses,
-            [2_000, 4_000, 8_000, 16_000, 32_000, 60_000, 60_000, 60_000]
-        );
+        assert_eq!(pauses, [2_000, 4_000, 8_000, 16_000, 32_000, 60_000, 60_000, 60_000]);
     }
 
     #[test]

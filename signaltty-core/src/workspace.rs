@@ -44,11 +44,7 @@ pub struct Switches {
 
 impl Default for Switches {
     fn default() -> Self {
-        Self {
-            auto_resume: false,
-            auto_continue: false,
-            history: true,
-        }
+        Self { auto_resume: false, auto_continue: false, history: true }
     }
 }
 
@@ -83,10 +79,7 @@ impl Naming {
 
     /// Reads the text form.
     pub fn parse(text: &str) -> Option<Self> {
-        Self::ALL
-            .iter()
-            .copied()
-            .find(|naming| naming.as_str() == text)
+        Self::ALL.iter().copied().find(|naming| naming.as_str() == text)
     }
 }
 

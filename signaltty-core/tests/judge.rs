@@ -53,10 +53,7 @@ fn seen(source: WitnessSource, shows: &[&str]) -> Witness {
 
 fn read(witness: Witness, named: &str, result: Result<Fingerprint, Refusal>) -> Witness {
     let named = id(named);
-    Witness {
-        record: RecordRead::Done { named, result },
-        ..witness
-    }
+    Witness { record: RecordRead::Done { named, result }, ..witness }
 }
 
 /// A witness whose record extends the saved one.
@@ -65,17 +62,11 @@ fn sound(source: WitnessSource, name: &str) -> Witness {
 }
 
 fn loaded(witness: Witness, loaded: u64) -> Witness {
-    Witness {
-        loaded: Some(loaded),
-        ..witness
-    }
+    Witness { loaded: Some(loaded), ..witness }
 }
 
 fn rewritten() -> Fingerprint {
-    Fingerprint {
-        relation: Relation::Rewritten,
-        ..extends("A", 1)
-    }
+    Fingerprint { relation: Relation::Rewritten, ..extends("A", 1) }
 }
 
 /// One source is required and the preflight was sound.
@@ -137,13 +128,7 @@ fn s1_14_an_agent_without_required_sources_is_never_judged() {
     let before = extends("A", 1);
     for shown in ["A", "Z"] {
         let witnesses = [sound(LiveRegistry, shown), sound(StartReport, shown)];
-        check_with(
-            &none,
-            Some(&before),
-            &witnesses,
-            "unconfirmed",
-            "unconfirmed",
-        );
+        check_with(&none, Some(&before), &witnesses, "unconfirmed", "unconfirmed");
     }
 }
 
@@ -170,17 +155,10 @@ fn s1_15_a_source_that_the_policy_does_not_ask_for_says_nothing() {
 
 #[test]
 fn s1_20_only_other_ids_contradict_at_the_deadline_and_not_before() {
-    let fresh = read(
-        seen(LiveRegistry, &["Z"]),
-        "Z",
-        Err(refusal(FailureCode::Gone)),
-    );
+    let fresh = read(seen(LiveRegistry, &["Z"]), "Z", Err(refusal(FailureCode::Gone)));
     check(&[fresh], "unconfirmed", "other Z");
     let mut two = seen(LiveRegistry, &["Y", "Z"]);
-    two.record = RecordRead::Done {
-        named: id("Y"),
-        result: Err(refusal(FailureCode::Gone)),
-    };
+    two.record = RecordRead::Done { named: id("Y"), result: Err(refusal(FailureCode::Gone)) };
     check(&[two], "unconfirmed", "other Y Z");
 }
 
@@ -220,11 +198,7 @@ fn s1_28_a_rotated_id_over_an_empty_history_is_not_verified() {
 
 #[test]
 fn s1_28_the_right_id_over_a_record_that_is_gone_or_damaged_is_contradicted() {
-    for code in [
-        FailureCode::Gone,
-        FailureCode::Damaged,
-        FailureCode::Rewritten,
-    ] {
+    for code in [FailureCode::Gone, FailureCode::Damaged, FailureCode::Rewritten] {
         let bad = read(seen(LiveRegistry, &["A"]), "A", Err(refusal(code)));
         let word = format!("record {code}");
         check(&[bad], &word, &word);
@@ -249,22 +223,12 @@ fn s1_28_a_record_that_the_witness_does_not_name_proves_nothing() {
 
 #[test]
 fn c032_transient_ids_while_starting_are_no_mismatch() {
-    let start = read(
-        seen(LiveRegistry, &["Z"]),
-        "Z",
-        Err(refusal(FailureCode::Gone)),
-    );
+    let start = read(seen(LiveRegistry, &["Z"]), "Z", Err(refusal(FailureCode::Gone)));
     let then = [start.clone(), sound(LiveRegistry, "A")];
     check(&then, "verified A", "verified A");
     // The noise of hooks does not count where the registry is asked.
-    let noise = Witness {
-        source: StartReport,
-        ..start
-    };
-    for order in [
-        [noise.clone(), sound(LiveRegistry, "A")],
-        [sound(LiveRegistry, "A"), noise],
-    ] {
+    let noise = Witness { source: StartReport, ..start };
+    for order in [[noise.clone(), sound(LiveRegistry, "A")], [sound(LiveRegistry, "A"), noise]] {
         check(&order, "verified A", "verified A");
     }
 }
@@ -272,20 +236,13 @@ fn c032_transient_ids_while_starting_are_no_mismatch() {
 #[test]
 fn c032_the_latest_look_of_a_source_counts() {
     // It had the conversation open and went on to another one.
-    let left = read(
-        seen(LiveRegistry, &["Z"]),
-        "Z",
-        Err(refusal(FailureCode::Gone)),
-    );
+    let left = read(seen(LiveRegistry, &["Z"]), "Z", Err(refusal(FailureCode::Gone)));
     check(&[sound(LiveRegistry, "A"), left], "unconfirmed", "other Z");
 }
 
 #[test]
 fn c043_what_another_instance_shows_says_nothing() {
-    let other = Witness {
-        instance: instances().1,
-        ..sound(LiveRegistry, "A")
-    };
+    let other = Witness { instance: instances().1, ..sound(LiveRegistry, "A") };
     check(std::slice::from_ref(&other), "unconfirmed", "unconfirmed");
     let bad = read(other, "A", Err(refusal(FailureCode::Damaged)));
     check(&[bad], "unconfirmed", "unconfirmed");
@@ -307,11 +264,7 @@ fn c043_an_override_is_never_verified() {
 fn d2_a_set_with_the_saved_id_supports() {
     let two = read(seen(LiveRegistry, &["A", "Z"]), "A", Ok(extends("A", 1)));
     check(&[two], "verified A", "verified A");
-    let bad = read(
-        seen(LiveRegistry, &["A", "Z"]),
-        "A",
-        Err(refusal(FailureCode::Damaged)),
-    );
+    let bad = read(seen(LiveRegistry, &["A", "Z"]), "A", Err(refusal(FailureCode::Damaged)));
     check(&[bad], "record damaged", "record damaged");
     // Which of two strange ids is in front is not known.
     let strange = read(seen(LiveRegistry, &["B", "C"]), "B", Ok(extends("B", 1)));
@@ -337,17 +290,7 @@ fn d2_one_source_against_stops_what_another_supports() {
     let before = extends("A", 1);
     let mixed = [
         sound(HeldLock, "A"),
-        read(
-            seen(StartReport, &["A"]),
-            "A",
-            Err(refusal(FailureCode::Damaged)),
-        ),
+        read(seen(StartReport, &["A"]), "A", Err(refusal(FailureCode::Damaged))),
     ];
-    check_with(
-        &two,
-        Some(&before),
-        &mixed,
-        "record damaged",
-        "record damaged",
-    );
+    check_with(&two, Some(&before), &mixed, "record damaged", "record damaged");
 }

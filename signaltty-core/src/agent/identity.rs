@@ -170,27 +170,20 @@ pub fn judge(
     moment: Moment,
 ) -> Verdict {
     let latest = latest_per_source(running, policy, witnesses);
-    let against = latest
-        .iter()
-        .find_map(|witness| speaks_against(saved, witness, moment));
+    let against = latest.iter().find_map(|witness| speaks_against(saved, witness, moment));
     // A person who overrode a preflight was shown what is wrong with the record.
     if let (Some(contradiction), Some(_)) = (against, before) {
         return Verdict::Contradicted(contradiction);
     }
-    let supported: Vec<_> = latest
-        .iter()
-        .filter_map(|w| supports(saved, w).map(|id| (w.source, id)))
-        .collect();
+    let supported: Vec<_> =
+        latest.iter().filter_map(|w| supports(saved, w).map(|id| (w.source, id))).collect();
     let all_required = !policy.required.is_empty()
-        && policy
-            .required
-            .iter()
-            .all(|source| supported.iter().any(|(have, _)| have == source));
+        && policy.required.iter().all(|source| supported.iter().any(|(have, _)| have == source));
     let loaded = match policy.loaded {
         LoadedRule::NotReported => true,
-        LoadedRule::Required => latest
-            .iter()
-            .any(|w| supports(saved, w).is_some() && w.loaded.is_some_and(|n| n > 0)),
+        LoadedRule::Required => {
+            latest.iter().any(|w| supports(saved, w).is_some() && w.loaded.is_some_and(|n| n > 0))
+        }
     };
     let same_id = supported.windows(2).all(|pair| match pair {
         [(_, a), (_, b)] => a == b,
@@ -202,15 +195,9 @@ pub fn judge(
         && same_id
         && before.is_some_and(|found| found.relation == Relation::Extends)
     {
-        return Verdict::Verified(VerifiedSession {
-            id: id.clone(),
-            instance: running,
-        });
+        return Verdict::Verified(VerifiedSession { id: id.clone(), instance: running });
     }
-    let seen: BTreeSet<_> = latest
-        .iter()
-        .flat_map(|w| w.sessions.iter().cloned())
-        .collect();
+    let seen: BTreeSet<_> = latest.iter().flat_map(|w| w.sessions.iter().cloned()).collect();
     let pending = latest.iter().any(|w| w.record == RecordRead::Pending);
     if moment == Moment::Deadline
         && supported.is_empty()
@@ -229,9 +216,8 @@ fn latest_per_source<'a>(
     witnesses: &'a [Witness],
 ) -> Vec<&'a Witness> {
     let mut latest: Vec<&Witness> = Vec::new();
-    let admissible = witnesses
-        .iter()
-        .filter(|w| w.instance == running && policy.required.contains(&w.source));
+    let admissible =
+        witnesses.iter().filter(|w| w.instance == running && policy.required.contains(&w.source));
     for witness in admissible {
         latest.retain(|known| known.source != witness.source);
         latest.push(witness);
@@ -241,11 +227,7 @@ fn latest_per_source<'a>(
 
 /// The id under which this witness shows the saved conversation, if it does.
 fn supports(saved: &Conversation, witness: &Witness) -> Option<AgentSessionId> {
-    let RecordRead::Done {
-        named,
-        result: Ok(found),
-    } = &witness.record
-    else {
+    let RecordRead::Done { named, result: Ok(found) } = &witness.record else {
         return None;
     };
     // A record that extends the saved one proves the same conversation, also
@@ -265,15 +247,9 @@ fn speaks_against(
     if !witness.sessions.contains(&saved.id) {
         return None;
     }
-    if let RecordRead::Done {
-        named,
-        result: Err(refusal),
-    } = &witness.record
+    if let RecordRead::Done { named, result: Err(refusal) } = &witness.record
         && *named == saved.id
-        && matches!(
-            refusal.code,
-            FailureCode::Gone | FailureCode::Damaged | FailureCode::Rewritten
-        )
+        && matches!(refusal.code, FailureCode::Gone | FailureCode::Damaged | FailureCode::Rewritten)
     {
         return Some(Contradiction::Record(refusal.clone()));
     }
@@ -286,8 +262,5 @@ fn speaks_against(
 }
 
 fn list(ids: &BTreeSet<AgentSessionId>) -> String {
-    ids.iter()
-        .map(AgentSessionId::as_str)
-        .collect::<Vec<_>>()
-        .join(", ")
+    ids.iter().map(AgentSessionId::as_str).collect::<Vec<_>>().join(", ")
 }

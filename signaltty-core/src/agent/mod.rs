@@ -51,14 +51,8 @@ impl FromStr for AgentKind {
     fn from_str(text: &str) -> Result<Self, NameError> {
         let fits = text.len() <= 32
             && text.starts_with(|c: char| c.is_ascii_lowercase())
-            && text
-                .bytes()
-                .all(|b| matches!(b, b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_'));
-        if fits {
-            Ok(Self(text.into()))
-        } else {
-            Err(name_error(text, KIND_FORM))
-        }
+            && text.bytes().all(|b| matches!(b, b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_'));
+        if fits { Ok(Self(text.into())) } else { Err(name_error(text, KIND_FORM)) }
     }
 }
 
@@ -90,14 +84,8 @@ impl FromStr for AgentSessionId {
     fn from_str(text: &str) -> Result<Self, NameError> {
         let fits = text.len() <= 128
             && text.starts_with(|c: char| c.is_ascii_alphanumeric())
-            && text
-                .bytes()
-                .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.'));
-        if fits {
-            Ok(Self(text.into()))
-        } else {
-            Err(name_error(text, SESSION_FORM))
-        }
+            && text.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.'));
+        if fits { Ok(Self(text.into())) } else { Err(name_error(text, SESSION_FORM)) }
     }
 }
 
@@ -159,9 +147,7 @@ impl SavedAgent {
 
     /// The conversation, if it has an anchor and so can be resumed.
     pub fn resumable(&self) -> Option<&Conversation> {
-        self.conversation
-            .as_ref()
-            .filter(|conversation| conversation.anchor.is_some())
+        self.conversation.as_ref().filter(|conversation| conversation.anchor.is_some())
     }
 }
 
@@ -192,11 +178,7 @@ pub enum LoadedRule {
 impl AgentPolicy {
     /// A policy with these sources.
     pub fn new(required: Vec<WitnessSource>, loaded: LoadedRule, deadline: Duration) -> Self {
-        Self {
-            required,
-            loaded,
-            deadline,
-        }
+        Self { required, loaded, deadline }
     }
 
     /// The policy of an agent that can show nothing: resumable by hand, never
@@ -207,10 +189,7 @@ impl AgentPolicy {
 }
 
 fn name_error(text: &str, what: &'static str) -> NameError {
-    NameError {
-        what,
-        text: text.chars().take(80).collect(),
-    }
+    NameError { what, text: text.chars().take(80).collect() }
 }
 
 const KIND_FORM: &str = "an agent kind: expected up to 32 of a-z, 0-9, - and _, a letter first";
@@ -224,25 +203,11 @@ mod tests {
     #[test]
     fn s1_18_malformed_ids_fail_closed() {
         let long = "a".repeat(10_240);
-        for text in [
-            "",
-            "-p",
-            "--resume",
-            "a b",
-            "a\u{1b}[m",
-            "../x",
-            "a/b",
-            ".hidden",
-            "ä",
-            &long,
-        ] {
+        for text in ["", "-p", "--resume", "a b", "a\u{1b}[m", "../x", "a/b", ".hidden", "ä", &long]
+        {
             assert!(text.parse::<AgentSessionId>().is_err(), "{text:?}");
         }
-        assert!(
-            "11111111-1111-4111-8111-111111111111"
-                .parse::<AgentSessionId>()
-                .is_ok()
-        );
+        assert!("11111111-1111-4111-8111-111111111111".parse::<AgentSessionId>().is_ok());
     }
 
     #[test]

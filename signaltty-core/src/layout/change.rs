@@ -37,10 +37,7 @@ pub(super) fn insert<L: Copy + Eq>(
         Node::Leaf(leaf) if *leaf == at => {
             let mut split = Split {
                 axis: direction.axis(),
-                children: vec![Child {
-                    weight: Weight::ONE,
-                    node: Node::Leaf(at),
-                }],
+                children: vec![Child { weight: Weight::ONE, node: Node::Leaf(at) }],
             };
             split.insert_beside(0, direction.is_backward(), new);
             *node = Node::Split(split);
@@ -54,10 +51,7 @@ pub(super) fn insert<L: Copy + Eq>(
                     return true;
                 }
             }
-            split
-                .children
-                .iter_mut()
-                .any(|child| insert(&mut child.node, at, direction, new))
+            split.children.iter_mut().any(|child| insert(&mut child.node, at, direction, new))
         }
     }
 }
@@ -86,11 +80,7 @@ pub(super) fn remove<L: Copy + Eq>(split: &mut Split<L>, leaf: L) -> bool {
 
 /// Takes the child out of a split that has just one; its place is then filled.
 pub(super) fn take_only<L>(split: &mut Split<L>) -> Option<Node<L>> {
-    if split.children.len() == 1 {
-        split.children.pop().map(|child| child.node)
-    } else {
-        None
-    }
+    if split.children.len() == 1 { split.children.pop().map(|child| child.node) } else { None }
 }
 
 pub(super) fn set_share<L: Copy + Eq>(

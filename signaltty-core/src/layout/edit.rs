@@ -211,11 +211,7 @@ impl<L: Copy + Eq> Layout<L> {
     }
 
     fn require(&self, leaf: L) -> Result<(), EditError<L>> {
-        if self.contains(leaf) {
-            Ok(())
-        } else {
-            Err(EditError::UnknownLeaf(leaf))
-        }
+        if self.contains(leaf) { Ok(()) } else { Err(EditError::UnknownLeaf(leaf)) }
     }
 
     fn set_share(
@@ -239,24 +235,17 @@ impl<L: Copy + Eq> Layout<L> {
     ) -> Result<(), EditError<L>> {
         // A layout made under wider limits may be edited, but not grow.
         if next.len() > usize::from(limits.leaves).max(self.len()) {
-            return Err(EditError::TooMany {
-                limit: limits.leaves,
-            });
+            return Err(EditError::TooMany { limit: limits.leaves });
         }
         if next.depth() > usize::from(limits.depth).max(self.depth()) {
-            return Err(EditError::TooDeep {
-                limit: limits.depth,
-            });
+            return Err(EditError::TooDeep { limit: limits.depth });
         }
         if let Some(area) = area {
             let area = Rect::from(area);
             let min = limits.min_pane;
             let before = rects(self, area);
-            let was_cramped = |leaf| {
-                before
-                    .iter()
-                    .any(|(own, rect)| *own == leaf && !rect.size().holds(min))
-            };
+            let was_cramped =
+                |leaf| before.iter().any(|(own, rect)| *own == leaf && !rect.size().holds(min));
             for (leaf, rect) in rects(&next, area) {
                 if !rect.size().holds(min) && !was_cramped(leaf) {
                     return Err(EditError::NoRoom { leaf, min });

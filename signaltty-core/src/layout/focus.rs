@@ -26,9 +26,7 @@ pub fn neighbour<L: Copy + Eq>(
     direction: Direction,
     cursor: Option<Point>,
 ) -> Option<L> {
-    let (_, own) = rects
-        .iter()
-        .find(|(leaf, rect)| *leaf == from && !rect.is_empty())?;
+    let (_, own) = rects.iter().find(|(leaf, rect)| *leaf == from && !rect.is_empty())?;
     let across = direction.axis().across();
     let line = cursor.map(|cursor| match across {
         Axis::Row => cursor.col,
@@ -51,11 +49,7 @@ pub fn neighbour<L: Copy + Eq>(
 fn gap(own: Rect, other: Rect, direction: Direction) -> Option<u16> {
     let (own_start, own_end) = own.span(direction.axis());
     let (start, end) = other.span(direction.axis());
-    if direction.is_backward() {
-        own_start.checked_sub(end)
-    } else {
-        start.checked_sub(own_end)
-    }
+    if direction.is_backward() { own_start.checked_sub(end) } else { start.checked_sub(own_end) }
 }
 
 /// How many lines two spans share: none if they only touch, as spans do where
@@ -66,9 +60,5 @@ fn shared(own: (u16, u16), other: (u16, u16)) -> Option<u16> {
 
 /// How far a line is from a span that is not empty.
 fn distance(line: u16, span: (u16, u16)) -> u16 {
-    if line < span.0 {
-        span.0 - line
-    } else {
-        line.saturating_sub(span.1.saturating_sub(1))
-    }
+    if line < span.0 { span.0 - line } else { line.saturating_sub(span.1.saturating_sub(1)) }
 }

@@ -42,32 +42,14 @@ pub(super) fn fold<L, F: Fold<L>>(
     folder: &mut F,
 ) -> Result<F::Output, F::Error> {
     let mut stack: Vec<Open<L, F::Output>> = Vec::new();
-    let mut current = RawChild {
-        weight: RawWeight::Whole(1),
-        node: root,
-        offset,
-    };
+    let mut current = RawChild { weight: RawWeight::Whole(1), node: root, offset };
     'down: loop {
-        let RawChild {
-            weight,
-            node,
-            offset,
-        } = current;
+        let RawChild { weight, node, offset } = current;
         let mut folded = match node {
-            RawNode::Leaf(leaf) => Folded {
-                weight,
-                offset,
-                output: folder.leaf(leaf, offset)?,
-            },
+            RawNode::Leaf(leaf) => Folded { weight, offset, output: folder.leaf(leaf, offset)? },
             RawNode::Split { axis, children } => {
                 let rest = children.into_iter();
-                let mut open = Open {
-                    axis,
-                    weight,
-                    offset,
-                    rest,
-                    done: Vec::new(),
-                };
+                let mut open = Open { axis, weight, offset, rest, done: Vec::new() };
                 if let Some(child) = open.rest.next() {
                     stack.push(open);
                     current = child;
@@ -91,18 +73,8 @@ pub(super) fn fold<L, F: Fold<L>>(
 
 impl<L, T> Open<L, T> {
     fn finish<F: Fold<L, Output = T>>(self, folder: &mut F) -> Result<Folded<T>, F::Error> {
-        let Self {
-            axis,
-            weight,
-            offset,
-            done,
-            ..
-        } = self;
-        Ok(Folded {
-            weight,
-            offset,
-            output: folder.split(axis, done, offset)?,
-        })
+        let Self { axis, weight, offset, done, .. } = self;
+        Ok(Folded { weight, offset, output: folder.split(axis, done, offset)? })
     }
 }
 
@@ -123,17 +95,11 @@ impl<L, M, E, F: FnMut(L) -> Result<M, E>> Fold<L> for Translate<F> {
         children: Vec<Folded<RawNode<M>>>,
         _offset: usize,
     ) -> Result<RawNode<M>, E> {
-        let children = children.into_iter().map(
-            |Folded {
-                 weight,
-                 offset,
-                 output,
-             }| RawChild {
-                weight,
-                node: output,
-                offset,
-            },
-        );
+        let children = children.into_iter().map(|Folded { weight, offset, output }| RawChild {
+            weight,
+            node: output,
+            offset,
+        });
         Ok(RawNode::split(axis, children))
     }
 }

@@ -19,41 +19,20 @@ pub fn fuzz_layout_edits(data: &[u8]) {
             continue;
         };
         let before = layout.clone();
-        let result = apply(
-            &mut layout,
-            operation,
-            pick(&before, first),
-            second,
-            fresh,
-            &limits,
-        );
+        let result = apply(&mut layout, operation, pick(&before, first), second, fresh, &limits);
         fresh = fresh.saturating_add(1);
         if result.is_err() {
             assert_eq!(layout, before, "a refused edit changes nothing");
         }
         assert_eq!(layout.check(&limits), Ok(()));
         assert_eq!(layout.to_string().parse().as_ref(), Ok(&layout));
-        let area = Rect::from(Size {
-            cols: u16::from(first),
-            rows: u16::from(second),
-        });
+        let area = Rect::from(Size { cols: u16::from(first), rows: u16::from(second) });
         let arrangement = arrange(&layout, area);
-        let cells: u64 = arrangement
-            .rects
-            .iter()
-            .map(|(_, rect)| area_of(*rect))
-            .sum();
-        let lines: u64 = arrangement
-            .separators
-            .iter()
-            .map(|line| area_of(line.rect))
-            .sum();
+        let cells: u64 = arrangement.rects.iter().map(|(_, rect)| area_of(*rect)).sum();
+        let lines: u64 = arrangement.separators.iter().map(|line| area_of(line.rect)).sum();
         assert_eq!(cells + lines, area_of(area), "the area is tiled");
         let from = pick(&layout, second);
-        assert_ne!(
-            neighbour(&arrangement.rects, from, direction(operation), None),
-            Some(from)
-        );
+        assert_ne!(neighbour(&arrangement.rects, from, direction(operation), None), Some(from));
     }
 }
 
@@ -71,10 +50,7 @@ pub fn fuzz_layout_text(data: &[u8]) {
         assert_eq!(layout.check(&limits), Ok(()));
         assert_eq!(layout.to_string().parse().as_ref(), Ok(layout));
         let lenient = lenient.as_ref().ok();
-        assert_eq!(
-            lenient.and_then(|found| found.layout.as_ref()),
-            Some(layout)
-        );
+        assert_eq!(lenient.and_then(|found| found.layout.as_ref()), Some(layout));
         assert_eq!(lenient.map(|found| found.problems.len()), Some(0));
     }
     if let Some(layout) = lenient.ok().and_then(|found| found.layout) {

@@ -64,10 +64,7 @@ pub struct Arrangement<L> {
 /// Places a layout in an area.
 #[must_use]
 pub fn arrange<L: Copy + Eq>(layout: &Layout<L>, area: Rect) -> Arrangement<L> {
-    let mut arrangement = Arrangement {
-        rects: Vec::new(),
-        separators: Vec::new(),
-    };
+    let mut arrangement = Arrangement { rects: Vec::new(), separators: Vec::new() };
     arrangement.place(layout.root(), area);
     arrangement
 }
@@ -138,10 +135,7 @@ impl Rect {
     /// Width and height.
     #[must_use]
     pub const fn size(self) -> Size {
-        Size {
-            cols: self.cols,
-            rows: self.rows,
-        }
+        Size { cols: self.cols, rows: self.rows }
     }
 
     /// Whether it has no cell.
@@ -172,16 +166,8 @@ impl Rect {
         let from = start.saturating_add(offset).min(end);
         let length = length.min(end - from);
         match axis {
-            Axis::Row => Self {
-                col: from,
-                cols: length,
-                ..self
-            },
-            Axis::Column => Self {
-                row: from,
-                rows: length,
-                ..self
-            },
+            Axis::Row => Self { col: from, cols: length, ..self },
+            Axis::Column => Self { row: from, rows: length, ..self },
         }
     }
 }
@@ -207,10 +193,7 @@ impl<L: Copy + Eq> Arrangement<L> {
                 // Before a child that was cut away nothing is left of the area.
                 let rect = area.cut(split.axis, offset, 1);
                 if !rect.is_empty() {
-                    self.separators.push(Separator {
-                        axis: split.axis,
-                        rect,
-                    });
+                    self.separators.push(Separator { axis: split.axis, rect });
                 }
                 offset = offset.saturating_add(1);
             }

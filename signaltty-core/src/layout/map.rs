@@ -77,15 +77,9 @@ fn map<L: Copy, M, E>(
     };
     let mut children = Vec::with_capacity(split.children.len());
     for Child { weight, node } in &split.children {
-        children.push(Child {
-            weight: *weight,
-            node: map(node, translate)?,
-        });
+        children.push(Child { weight: *weight, node: map(node, translate)? });
     }
-    Ok(Node::Split(Split {
-        axis: split.axis,
-        children,
-    }))
+    Ok(Node::Split(Split { axis: split.axis, children }))
 }
 
 fn export<L: Copy, M, E>(

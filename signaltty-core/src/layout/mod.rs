@@ -90,9 +90,7 @@ impl<L: Copy + Eq> Layout<L> {
     /// The layout of a tab with one pane.
     #[must_use]
     pub fn single(leaf: L) -> Self {
-        Self {
-            root: Node::Leaf(leaf),
-        }
+        Self { root: Node::Leaf(leaf) }
     }
 
     /// The root of the tree, for walking it.
@@ -143,14 +141,10 @@ impl<L: Copy + Eq> Layout<L> {
     pub fn check(&self, limits: &Limits) -> Result<(), LayoutViolation<L>> {
         self.root.check()?;
         if self.depth() > usize::from(limits.depth) {
-            return Err(LayoutViolation::TooDeep {
-                limit: limits.depth,
-            });
+            return Err(LayoutViolation::TooDeep { limit: limits.depth });
         }
         if self.len() > usize::from(limits.leaves) {
-            return Err(LayoutViolation::TooManyLeaves {
-                limit: limits.leaves,
-            });
+            return Err(LayoutViolation::TooManyLeaves { limit: limits.leaves });
         }
         let mut seen = Vec::new();
         for leaf in self.leaves() {
@@ -230,11 +224,7 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self {
-            depth: 32,
-            leaves: 256,
-            min_pane: Size { cols: 1, rows: 1 },
-        }
+        Self { depth: 32, leaves: 256, min_pane: Size { cols: 1, rows: 1 } }
     }
 }
 

@@ -77,12 +77,7 @@ impl<L: Copy + Eq> Node<L> {
         match self {
             Self::Leaf(_) => 0,
             Self::Split(split) => {
-                1 + split
-                    .children
-                    .iter()
-                    .map(|child| child.node.depth())
-                    .max()
-                    .unwrap_or(0)
+                1 + split.children.iter().map(|child| child.node.depth()).max().unwrap_or(0)
             }
         }
     }
@@ -93,9 +88,7 @@ impl<L: Copy + Eq> Node<L> {
             return Ok(());
         };
         if split.children.len() < 2 {
-            return Err(LayoutViolation::FewChildren {
-                found: split.children.len(),
-            });
+            return Err(LayoutViolation::FewChildren { found: split.children.len() });
         }
         for child in &split.children {
             if child.node.has_axis(split.axis) {
@@ -130,18 +123,9 @@ impl<L: Copy + Eq> Split<L> {
             return;
         };
         let host_weight = host.weight;
-        let equal = self
-            .children
-            .iter()
-            .all(|child| child.weight == host_weight);
+        let equal = self.children.iter().all(|child| child.weight == host_weight);
         let at = if backward { position } else { position + 1 };
-        self.children.insert(
-            at,
-            Child {
-                weight: host_weight,
-                node: Node::Leaf(leaf),
-            },
-        );
+        self.children.insert(at, Child { weight: host_weight, node: Node::Leaf(leaf) });
         if equal {
             return;
         }
@@ -154,11 +138,7 @@ impl<L: Copy + Eq> Split<L> {
             .enumerate()
             .map(|(index, child)| {
                 let share = u64::from(child.weight.get()) * factor;
-                if index == position || index == position + 1 {
-                    share / 2
-                } else {
-                    share
-                }
+                if index == position || index == position + 1 { share / 2 } else { share }
             })
             .collect();
         self.set_run(&fit(&run));
@@ -174,19 +154,12 @@ impl<L: Copy + Eq> Split<L> {
             return;
         };
         let share = u64::from(host.weight.get());
-        let total: u64 = inner
-            .children
-            .iter()
-            .map(|child| u64::from(child.weight.get()))
-            .sum();
+        let total: u64 = inner.children.iter().map(|child| u64::from(child.weight.get())).sum();
         let mut run = Vec::with_capacity(self.children.len() + inner.children.len());
         for (index, child) in self.children.iter().enumerate() {
             if index == position {
                 run.extend(
-                    inner
-                        .children
-                        .iter()
-                        .map(|inner| share * u64::from(inner.weight.get())),
+                    inner.children.iter().map(|inner| share * u64::from(inner.weight.get())),
                 );
             } else {
                 run.push(u64::from(child.weight.get()) * total);
@@ -217,10 +190,7 @@ impl<L: Copy + Eq> Split<L> {
 
 impl<'a, L> Leaves<'a, L> {
     pub(super) fn new(root: &'a Node<L>) -> Self {
-        Self {
-            root: Some(root),
-            open: Vec::new(),
-        }
+        Self { root: Some(root), open: Vec::new() }
     }
 }
 

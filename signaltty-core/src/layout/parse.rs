@@ -98,10 +98,8 @@ where
     /// Says what is wrong first, and at which byte.
     pub fn parse(text: &str, limits: &Limits) -> Result<Self, ParseError<L>> {
         let raw = Parser::new(text, Some(limits)).run()?;
-        from_raw_located(raw, PREFIX.len(), limits).map_err(|(at, violation)| ParseError {
-            at,
-            kind: ParseErrorKind::Invalid(violation),
-        })
+        from_raw_located(raw, PREFIX.len(), limits)
+            .map_err(|(at, violation)| ParseError { at, kind: ParseErrorKind::Invalid(violation) })
     }
 
     /// Reads a layout and repairs what is merely invalid: any weights, leaves

@@ -34,13 +34,7 @@ where
     L::Err: Display,
 {
     pub(super) fn new(text: &'a str, limits: Option<&'a Limits>) -> Self {
-        Self {
-            text,
-            at: 0,
-            limits,
-            leaves: 0,
-            open: Vec::new(),
-        }
+        Self { text, at: 0, limits, leaves: 0, open: Vec::new() }
     }
 
     pub(super) fn run(mut self) -> Result<RawNode<L>, ParseError<L>> {
@@ -82,27 +76,17 @@ where
                 }
                 let weight = self.weight()?;
                 if let Some(open) = self.open.last_mut() {
-                    open.children.push(RawChild {
-                        weight,
-                        node,
-                        offset,
-                    });
+                    open.children.push(RawChild { weight, node, offset });
                 }
             }
             let next = self.peek();
             if next == Some(']') {
                 self.at += 1;
-                node = self.open.pop().map(
-                    |Open {
-                         begin,
-                         axis,
-                         children,
-                     }| {
-                        // A split without a sign is refused or repaired anyway.
-                        let axis = axis.unwrap_or(Axis::Row);
-                        (begin, RawNode::Split { axis, children })
-                    },
-                );
+                node = self.open.pop().map(|Open { begin, axis, children }| {
+                    // A split without a sign is refused or repaired anyway.
+                    let axis = axis.unwrap_or(Axis::Row);
+                    (begin, RawNode::Split { axis, children })
+                });
                 continue;
             }
             let axis = match next {
@@ -111,12 +95,7 @@ where
                 Some(_) => return self.fail(ParseErrorKind::Unexpected),
                 None => return self.fail(ParseErrorKind::Unclosed),
             };
-            if self
-                .open
-                .last_mut()
-                .map(|open| *open.axis.get_or_insert(axis))
-                != Some(axis)
-            {
+            if self.open.last_mut().map(|open| *open.axis.get_or_insert(axis)) != Some(axis) {
                 return self.fail(ParseErrorKind::MixedSigns);
             }
             self.at += 1;
@@ -127,17 +106,11 @@ where
     fn open(&mut self, begin: usize) -> Result<(), ParseError<L>> {
         if let Some(limits) = self.limits {
             if self.open.len() >= usize::from(limits.depth) {
-                let violation = LayoutViolation::TooDeep {
-                    limit: limits.depth,
-                };
+                let violation = LayoutViolation::TooDeep { limit: limits.depth };
                 return self.fail_at(begin, ParseErrorKind::Invalid(violation));
             }
         }
-        self.open.push(Open {
-            begin,
-            axis: None,
-            children: RawChildren::default(),
-        });
+        self.open.push(Open { begin, axis: None, children: RawChildren::default() });
         Ok(())
     }
 
@@ -150,9 +123,7 @@ where
         self.leaves += 1;
         if let Some(limits) = self.limits {
             if self.leaves > usize::from(limits.leaves) {
-                let violation = LayoutViolation::TooManyLeaves {
-                    limit: limits.leaves,
-                };
+                let violation = LayoutViolation::TooManyLeaves { limit: limits.leaves };
                 return self.fail_at(begin, ParseErrorKind::Invalid(violation));
             }
         }
@@ -161,12 +132,9 @@ where
         };
         match plain.parse() {
             Ok(leaf) => Ok(leaf),
-            Err(error) => self.fail_at(
-                begin,
-                ParseErrorKind::Leaf {
-                    reason: L::Err::to_string(&error),
-                },
-            ),
+            Err(error) => {
+                self.fail_at(begin, ParseErrorKind::Leaf { reason: L::Err::to_string(&error) })
+            }
         }
     }
 
@@ -181,9 +149,7 @@ where
             return Ok(if digits {
                 RawWeight::Whole(token.parse().unwrap_or(i64::MAX))
             } else {
-                token
-                    .parse()
-                    .map_or(RawWeight::Unreadable, RawWeight::Ratio)
+                token.parse().map_or(RawWeight::Unreadable, RawWeight::Ratio)
             });
         }
         match token.parse::<u16>() {
@@ -211,10 +177,7 @@ where
     /// The text up to a character that ends it.
     fn token(&mut self, ends: impl Fn(char) -> bool) -> &'a str {
         let rest = self.rest();
-        let token = rest
-            .find(ends)
-            .and_then(|end| rest.get(..end))
-            .unwrap_or(rest);
+        let token = rest.find(ends).and_then(|end| rest.get(..end)).unwrap_or(rest);
         self.at += token.len();
         token
     }

@@ -55,10 +55,7 @@ impl<L> RawNode<L> {
     /// A split of these children.
     #[must_use]
     pub fn split(axis: Axis, children: impl IntoIterator<Item = RawChild<L>>) -> Self {
-        Self::Split {
-            axis,
-            children: children.into_iter().collect(),
-        }
+        Self::Split { axis, children: children.into_iter().collect() }
     }
 
     /// Translates every leaf, for example from a description of a pane to the
@@ -79,11 +76,7 @@ impl<L> RawChild<L> {
     /// A child with its weight.
     #[must_use]
     pub fn new(weight: impl Into<RawWeight>, node: RawNode<L>) -> Self {
-        Self {
-            weight: weight.into(),
-            node,
-            offset: 0,
-        }
+        Self { weight: weight.into(), node, offset: 0 }
     }
 }
 
@@ -157,11 +150,9 @@ impl<L: fmt::Debug> fmt::Debug for RawNode<L> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Leaf(leaf) => f.debug_tuple("Leaf").field(leaf).finish(),
-            Self::Split { axis, children } => f
-                .debug_struct("Split")
-                .field("axis", axis)
-                .field("children", children)
-                .finish(),
+            Self::Split { axis, children } => {
+                f.debug_struct("Split").field("axis", axis).field("children", children).finish()
+            }
         }
     }
 }

@@ -60,11 +60,7 @@ impl<L: Copy + Ord> Layout<L> {
         Repaired {
             layout,
             displaced: builder.displaced,
-            problems: builder
-                .problems
-                .into_iter()
-                .map(|(_, violation)| violation)
-                .collect(),
+            problems: builder.problems.into_iter().map(|(_, violation)| violation).collect(),
             unlisted: builder.unlisted,
         }
     }
@@ -90,11 +86,7 @@ fn build<L: Copy + Ord>(
     let mut builder = Builder {
         limits: *limits,
         // Where no split is allowed there is place for one leaf only.
-        places: if limits.depth == 0 {
-            limits.leaves.min(1)
-        } else {
-            limits.leaves
-        },
+        places: if limits.depth == 0 { limits.leaves.min(1) } else { limits.leaves },
         seen: BTreeSet::new(),
         displaced: Vec::new(),
         problems: Vec::new(),
@@ -138,9 +130,7 @@ impl<L: Copy + Ord> Fold<L> for Builder<L> {
                     offset,
                     match limits.depth {
                         0 if limits.leaves > 0 => LayoutViolation::TooDeep { limit: 0 },
-                        _ => LayoutViolation::TooManyLeaves {
-                            limit: limits.leaves,
-                        },
+                        _ => LayoutViolation::TooManyLeaves { limit: limits.leaves },
                     },
                 );
             }
@@ -158,12 +148,7 @@ impl<L: Copy + Ord> Fold<L> for Builder<L> {
         offset: usize,
     ) -> Result<Self::Output, Self::Error> {
         if children.len() < 2 {
-            self.report(
-                offset,
-                LayoutViolation::FewChildren {
-                    found: children.len(),
-                },
-            );
+            self.report(offset, LayoutViolation::FewChildren { found: children.len() });
         }
         let present: Vec<(RawWeight, usize, Node<L>)> = children
             .into_iter()
@@ -171,10 +156,7 @@ impl<L: Copy + Ord> Fold<L> for Builder<L> {
             .collect();
         let weights = self.weights(&present);
         let mut inner_splits = Vec::new();
-        let mut split = Split {
-            axis,
-            children: Vec::with_capacity(present.len()),
-        };
+        let mut split = Split { axis, children: Vec::with_capacity(present.len()) };
         for ((_, offset, node), weight) in present.into_iter().zip(weights) {
             if node.has_axis(axis) {
                 inner_splits.push(split.children.len());
@@ -193,12 +175,7 @@ impl<L: Copy + Ord> Fold<L> for Builder<L> {
         if node.depth() > usize::from(self.limits.depth) {
             if !self.too_deep {
                 self.too_deep = true;
-                self.report(
-                    offset,
-                    LayoutViolation::TooDeep {
-                        limit: self.limits.depth,
-                    },
-                );
+                self.report(offset, LayoutViolation::TooDeep { limit: self.limits.depth });
             }
             flatten(&mut node, self.limits.depth);
         }
@@ -255,16 +232,9 @@ fn dissolve<L: Copy + Eq>(split: &mut Split<L>, position: usize, to_leaves: bool
     let node = std::mem::replace(&mut child.node, first);
     let inner = if to_leaves {
         let leaves = super::Leaves::new(&node);
-        let children = leaves
-            .map(|leaf| Child {
-                weight: Weight::ONE,
-                node: Node::Leaf(leaf),
-            })
-            .collect();
-        Split {
-            axis: split.axis,
-            children,
-        }
+        let children =
+            leaves.map(|leaf| Child { weight: Weight::ONE, node: Node::Leaf(leaf) }).collect();
+        Split { axis: split.axis, children }
     } else if let Node::Split(inner) = node {
         inner
     } else {

@@ -18,20 +18,13 @@ pub(super) struct SaneRun {
 /// Makes weights of whatever was found.
 pub(super) fn sane_run(found: &[RawWeight]) -> SaneRun {
     if let Some(weights) = found.iter().copied().map(whole).collect() {
-        return SaneRun {
-            weights,
-            is_sane: vec![true; found.len()],
-        };
+        return SaneRun { weights, is_sane: vec![true; found.len()] };
     }
     let usables: Vec<f64> = found.iter().copied().filter_map(usable).collect();
     let largest = usables.iter().copied().reduce(f64::max).unwrap_or(1.0);
     let least = largest * LEAST_SHARE;
     let sum: f64 = usables.iter().sum();
-    let mean = if usables.is_empty() {
-        largest
-    } else {
-        sum / usables.len() as f64
-    };
+    let mean = if usables.is_empty() { largest } else { sum / usables.len() as f64 };
 
     let share = |weight| value(weight).unwrap_or(mean).clamp(least, largest);
     let shares: Vec<f64> = found.iter().copied().map(share).collect();
@@ -41,10 +34,7 @@ pub(super) fn sane_run(found: &[RawWeight]) -> SaneRun {
     let run: Vec<u64> = shares.into_iter().map(scale).collect();
 
     let sane = |weight| whole(weight).is_some() || usable(weight).is_some_and(|v| v >= least);
-    SaneRun {
-        weights: fit(&run),
-        is_sane: found.iter().copied().map(sane).collect(),
-    }
+    SaneRun { weights: fit(&run), is_sane: found.iter().copied().map(sane).collect() }
 }
 
 /// The weight, if it needs no conversion.

@@ -32,10 +32,7 @@ pub(super) fn share_out<L>(extent: u16, axis: Axis, children: &[Child<L>]) -> Ve
     grant(&mut claims, cells);
     let granted = claims.iter().map(|claim| claim.granted.unwrap_or(0));
     let hidden = std::iter::repeat_n(0, children.len() - visible);
-    granted
-        .chain(hidden)
-        .map(|length| u16::try_from(length).unwrap_or(u16::MAX))
-        .collect()
+    granted.chain(hidden).map(|length| u16::try_from(length).unwrap_or(u16::MAX)).collect()
 }
 
 /// A child's claim on the cells of its split.
@@ -65,10 +62,8 @@ fn grant(claims: &mut [Claim], cells: u64) {
         free = free.saturating_sub(settled);
     }
     let total = open_weight(claims).max(1);
-    let mut open: Vec<&mut Claim> = claims
-        .iter_mut()
-        .filter(|claim| claim.granted.is_none())
-        .collect();
+    let mut open: Vec<&mut Claim> =
+        claims.iter_mut().filter(|claim| claim.granted.is_none()).collect();
     let whole: u64 = open.iter().map(|claim| free * claim.weight / total).sum();
     // The sort is stable, so among equal remainders the first child is first.
     open.sort_by_key(|claim| std::cmp::Reverse(free * claim.weight % total));
@@ -81,11 +76,7 @@ fn grant(claims: &mut [Claim], cells: u64) {
 }
 
 fn open_weight(claims: &[Claim]) -> u64 {
-    claims
-        .iter()
-        .filter(|claim| claim.granted.is_none())
-        .map(|claim| claim.weight)
-        .sum()
+    claims.iter().filter(|claim| claim.granted.is_none()).map(|claim| claim.weight).sum()
 }
 
 /// The cells along an axis with which every leaf of a node shows one.

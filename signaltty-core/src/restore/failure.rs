@@ -69,10 +69,7 @@ impl FailureCode {
     /// Whether a person may resume all the same, after being shown what
     /// differs (D-3).
     pub fn can_be_overridden(self) -> bool {
-        matches!(
-            self,
-            Self::Damaged | Self::Rewritten | Self::Busy | Self::CwdMissing
-        )
+        matches!(self, Self::Damaged | Self::Rewritten | Self::Busy | Self::CwdMissing)
     }
 }
 
@@ -88,10 +85,7 @@ pub struct Refusal {
 impl Refusal {
     /// A refusal with this message.
     pub fn new(code: FailureCode, message: impl Into<Arc<str>>) -> Self {
-        Self {
-            code,
-            message: message.into(),
-        }
+        Self { code, message: message.into() }
     }
 }
 

@@ -27,13 +27,7 @@ impl Session {
         let Some(pane) = self.instances.get(&instance).copied() else {
             return;
         };
-        let AgentReport {
-            witness,
-            lifecycle,
-            attention,
-            message,
-            accepted_prompt,
-        } = report;
+        let AgentReport { witness, lifecycle, attention, message, accepted_prompt } = report;
         let witness = witness.filter(|witness| witness.instance == instance);
         match attention {
             // A process that may be the wrong one cannot take back what the
@@ -101,11 +95,7 @@ impl Session {
             return;
         };
         if accepted_prompt
-            && entry
-                .record
-                .agent
-                .as_ref()
-                .is_some_and(|agent| agent.interrupted)
+            && entry.record.agent.as_ref().is_some_and(|agent| agent.interrupted)
             && let Some(agent) = &mut entry.edit().agent
         {
             agent.interrupted = false;
@@ -127,20 +117,13 @@ impl Session {
             return;
         };
         let saved = agent.conversation.as_ref();
-        let unproven = entry
-            .run
-            .verdict
-            .as_ref()
-            .is_some_and(|v| v.word != VerdictWord::Verified);
+        let unproven = entry.run.verdict.as_ref().is_some_and(|v| v.word != VerdictWord::Verified);
         // After a resume that proved nothing the saved id is kept (C046).
         if unproven && saved.is_some() {
             return;
         }
-        entry.run.candidate = if saved.is_some_and(|c| c.id == *only) {
-            None
-        } else {
-            Some(only.clone())
-        };
+        entry.run.candidate =
+            if saved.is_some_and(|c| c.id == *only) { None } else { Some(only.clone()) };
     }
 
     /// Asks for the anchor of the conversation in front: of a new one always,
@@ -161,13 +144,7 @@ impl Session {
                     return;
                 };
                 let previous = saved.as_ref().map(|saved| saved.id.clone());
-                Conversation {
-                    id: id.clone(),
-                    cwd,
-                    config_env,
-                    anchor: None,
-                    previous,
-                }
+                Conversation { id: id.clone(), cwd, config_env, anchor: None, previous }
             }
             (None, Some(saved)) if turn_ended || saved.anchor.is_none() => saved.clone(),
             _ => return,
@@ -177,11 +154,7 @@ impl Session {
             return;
         }
         entry.run.anchoring = Some(false);
-        out.push(Effect::Anchor {
-            instance,
-            kind: agent.kind.clone(),
-            conversation,
-        });
+        out.push(Effect::Anchor { instance, kind: agent.kind.clone(), conversation });
     }
 
     pub(super) fn anchored(
@@ -268,10 +241,7 @@ impl Session {
                 let evidence = resume::evidence(witnesses);
                 let anchor = resume::newest_anchor(witnesses, session.id());
                 self.keep_conversation(pane, &saved, session.id().clone(), anchor, out);
-                if let Some(agent) = self
-                    .panes
-                    .get_mut(&pane)
-                    .and_then(|e| e.edit().agent.as_mut())
+                if let Some(agent) = self.panes.get_mut(&pane).and_then(|e| e.edit().agent.as_mut())
                 {
                     agent.last_failure = None;
                 }
@@ -304,18 +274,8 @@ impl Session {
     ) {
         if let Some(entry) = self.panes.get_mut(&pane) {
             entry.run.proof = None;
-            entry.run.verdict = Some(PaneVerdict {
-                word,
-                evidence: evidence.clone(),
-            });
-            publish(
-                out,
-                Event::ResumeVerdict {
-                    pane,
-                    verdict: word,
-                    evidence,
-                },
-            );
+            entry.run.verdict = Some(PaneVerdict { word, evidence: evidence.clone() });
+            publish(out, Event::ResumeVerdict { pane, verdict: word, evidence });
         }
     }
 
@@ -338,14 +298,7 @@ impl Session {
         if previous != lifecycle {
             entry.edit().lifecycle = lifecycle;
             self.save.changed(now.mono);
-            publish(
-                out,
-                Event::AgentLifecycle {
-                    pane,
-                    lifecycle,
-                    previous,
-                },
-            );
+            publish(out, Event::AgentLifecycle { pane, lifecycle, previous });
             if previous == Lifecycle::Blocked {
                 self.clear_request(now, pane, out);
             }
@@ -369,10 +322,7 @@ impl Session {
     /// The agent no longer waits for a person.
     fn clear_request(&mut self, now: Now, pane: PaneId, out: &mut Vec<Effect>) {
         let known = self.panes.get(&pane).map(|entry| entry.record.attention);
-        if matches!(
-            known,
-            Some(Attention::InputRequired | Attention::PermissionRequired)
-        ) {
+        if matches!(known, Some(Attention::InputRequired | Attention::PermissionRequired)) {
             self.set_attention(now, pane, Attention::Unread, out);
         }
     }
@@ -383,10 +333,7 @@ impl Session {
         pane: PaneId,
         out: &mut Vec<Effect>,
     ) -> Result<super::Reply, super::CommandError> {
-        let entry = self
-            .panes
-            .get(&pane)
-            .ok_or(super::CommandError::NoSuchPane(pane))?;
+        let entry = self.panes.get(&pane).ok_or(super::CommandError::NoSuchPane(pane))?;
         if entry.record.attention != Attention::None {
             self.set_attention(now, pane, Attention::None, out);
         }
@@ -428,13 +375,8 @@ impl super::PaneEntry {
                 return Stored::Unchanged;
             };
             let previous = saved.map(|saved| saved.id.clone());
-            let conversation = Conversation {
-                id: id.clone(),
-                cwd,
-                config_env,
-                anchor: Some(anchor),
-                previous,
-            };
+            let conversation =
+                Conversation { id: id.clone(), cwd, config_env, anchor: Some(anchor), previous };
             self.run.candidate = None;
             if let Some(agent) = &mut self.edit().agent {
                 agent.conversation = Some(conversation);

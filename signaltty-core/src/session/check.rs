@@ -49,10 +49,7 @@ impl Session {
         let mut tabs = BTreeSet::new();
         for entry in self.workspaces.values() {
             for tab in &entry.tabs {
-                let owned = self
-                    .tabs
-                    .get(tab)
-                    .is_some_and(|t| t.workspace == entry.record.id);
+                let owned = self.tabs.get(tab).is_some_and(|t| t.workspace == entry.record.id);
                 if !tabs.insert(*tab) || !owned {
                     return Err(Violation::TabPlacement(*tab));
                 }
@@ -66,20 +63,15 @@ impl Session {
             if !tabs.contains(&tab.id) {
                 return Err(Violation::TabPlacement(tab.id));
             }
-            tab.layout
-                .check(&self.config.layout)
-                .map_err(|violation| Violation::Layout {
-                    tab: tab.id,
-                    what: violation.to_string(),
-                })?;
+            tab.layout.check(&self.config.layout).map_err(|violation| Violation::Layout {
+                tab: tab.id,
+                what: violation.to_string(),
+            })?;
             if !tab.layout.contains(tab.active_pane) {
                 return Err(Violation::ActivePane(tab.id));
             }
             for pane in tab.layout.leaves() {
-                let owned = self
-                    .panes
-                    .get(&pane)
-                    .is_some_and(|p| p.record.tab == tab.id);
+                let owned = self.panes.get(&pane).is_some_and(|p| p.record.tab == tab.id);
                 if !placed.insert(pane) || !owned {
                     return Err(Violation::Placement(pane));
                 }

@@ -206,33 +206,16 @@ impl Session {
             Input::Command { request, command } => self.command(now, request, command, &mut out),
             Input::Report { instance, report } => self.report(now, instance, report, &mut out),
             Input::Spawned { instance, result } => self.spawned(now, instance, result, &mut out),
-            Input::Exited {
-                instance,
-                status,
-                last_line,
-            } => {
+            Input::Exited { instance, status, last_line } => {
                 self.exited(now, instance, status, last_line.as_deref(), &mut out);
             }
-            Input::Preflighted {
-                pane,
-                request,
-                result,
-            } => {
+            Input::Preflighted { pane, request, result } => {
                 self.preflighted(now, pane, request, result, &mut out);
             }
-            Input::RecordRead {
-                instance,
-                witness,
-                named,
-                result,
-            } => {
+            Input::RecordRead { instance, witness, named, result } => {
                 self.record_read(now, instance, witness, named, result, &mut out);
             }
-            Input::Anchored {
-                instance,
-                id,
-                result,
-            } => {
+            Input::Anchored { instance, id, result } => {
                 self.anchored(now, instance, id, result, &mut out);
             }
             Input::Fact { instance, fact } => self.fact(now, instance, fact, &mut out),
@@ -248,11 +231,7 @@ impl Session {
     /// The next monotonic time at which [`Input::Tick`] does something.
     pub fn deadline(&self) -> Option<Duration> {
         let verifying = self.panes.values().filter_map(PaneEntry::deadline).min();
-        let save = if self.phase == Phase::Stopped {
-            None
-        } else {
-            self.save.deadline()
-        };
+        let save = if self.phase == Phase::Stopped { None } else { self.save.deadline() };
         save.into_iter().chain(verifying).min()
     }
 
@@ -270,9 +249,7 @@ impl Session {
             for tab in workspace.tabs.iter().filter_map(|id| self.tabs.get(id)) {
                 saved.tabs.push(Arc::clone(tab));
                 let panes = tab.layout.leaves().filter_map(|id| self.panes.get(&id));
-                saved
-                    .panes
-                    .extend(panes.map(|pane| Arc::clone(&pane.record)));
+                saved.panes.extend(panes.map(|pane| Arc::clone(&pane.record)));
             }
         }
         saved
@@ -300,17 +277,15 @@ impl Session {
         }
         // `None`: the reply comes with a later input.
         let result = match command {
-            Command::Resume { pane, anyway, cwd } => self
-                .begin_resume(now, request, pane, anyway, cwd, out)
-                .err()
-                .map(Err),
+            Command::Resume { pane, anyway, cwd } => {
+                self.begin_resume(now, request, pane, anyway, cwd, out).err().map(Err)
+            }
             Command::Restart { pane, config_env } => {
                 self.restart(request, pane, config_env, out).err().map(Err)
             }
-            Command::Shutdown { force } => self
-                .request_shutdown(now, request, force, out)
-                .err()
-                .map(Err),
+            Command::Shutdown { force } => {
+                self.request_shutdown(now, request, force, out).err().map(Err)
+            }
             Command::Terminate(pane) => Some(self.terminate(pane, out)),
             Command::MarkSeen(pane) => Some(self.mark_seen(now, pane, out)),
             other => self.edit(now, request, other, out),
@@ -336,13 +311,7 @@ impl Session {
         out: &mut Vec<Effect>,
     ) {
         self.starting.insert(instance, size);
-        out.push(Effect::Spawn {
-            pane,
-            instance,
-            command,
-            size,
-            request: Some(request),
-        });
+        out.push(Effect::Spawn { pane, instance, command, size, request: Some(request) });
     }
 
     /// Stops a process: now if it runs, else once its start is reported.

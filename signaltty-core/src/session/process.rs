@@ -28,11 +28,7 @@ impl Session {
             match result {
                 Ok(()) => self.place(now, instance, creation, out),
                 Err(refusal) => {
-                    reply(
-                        out,
-                        creation.request,
-                        Err(CommandError::SpawnFailed(refusal)),
-                    );
+                    reply(out, creation.request, Err(CommandError::SpawnFailed(refusal)));
                 }
             }
         } else if self.restarting.contains_key(&instance) {
@@ -72,15 +68,8 @@ impl Session {
             return;
         }
         let explicit = entry.run.ended_by_user;
-        let ended = Ended {
-            at: now.mono,
-            by_user: explicit,
-            doing: entry.record.lifecycle,
-        };
-        entry.run = Run {
-            ended: Some(ended),
-            ..Run::default()
-        };
+        let ended = Ended { at: now.mono, by_user: explicit, doing: entry.record.lifecycle };
+        entry.run = Run { ended: Some(ended), ..Run::default() };
         let by_itself = matches!(status.code, Some(0 | 130));
         let cause = match (explicit, stopping, by_itself) {
             (true, _, _) => EndCause::User,
@@ -105,10 +94,7 @@ impl Session {
         pane: PaneId,
         out: &mut Vec<Effect>,
     ) -> Result<Reply, CommandError> {
-        let entry = self
-            .panes
-            .get_mut(&pane)
-            .ok_or(CommandError::NoSuchPane(pane))?;
+        let entry = self.panes.get_mut(&pane).ok_or(CommandError::NoSuchPane(pane))?;
         let state = entry.state.as_str();
         let PaneState::Live { instance } = entry.state else {
             return Err(CommandError::NoProcess(pane, state));
@@ -126,10 +112,7 @@ impl Session {
         config_env: ConfigEnv,
         out: &mut Vec<Effect>,
     ) -> Result<(), CommandError> {
-        let entry = self
-            .panes
-            .get(&pane)
-            .ok_or(CommandError::NoSuchPane(pane))?;
+        let entry = self.panes.get(&pane).ok_or(CommandError::NoSuchPane(pane))?;
         let PaneState::Tombstone(_) = entry.state else {
             return Err(CommandError::HasProcess(pane, entry.state.as_str()));
         };
@@ -147,8 +130,7 @@ impl Session {
         };
         let size = record.size;
         let instance = self.new_instance();
-        self.restarting
-            .insert(instance, (request, pane, config_env));
+        self.restarting.insert(instance, (request, pane, config_env));
         self.start(instance, pane, command, size, request, out);
         Ok(())
     }
@@ -169,18 +151,11 @@ impl Session {
         }
         let Some(entry) = self.panes.get_mut(&pane) else {
             out.push(Effect::Kill { instance });
-            reply(
-                out,
-                request,
-                Err(CommandError::Gone("the pane was closed meanwhile")),
-            );
+            reply(out, request, Err(CommandError::Gone("the pane was closed meanwhile")));
             return;
         };
         let home = Some((entry.record.cwd.clone(), config_env));
-        entry.run = Run {
-            home,
-            ..Run::default()
-        };
+        entry.run = Run { home, ..Run::default() };
         let kind = entry.record.agent.as_ref().map(|agent| agent.kind.clone());
         self.go_live(now, pane, instance, out);
         reply(out, request, Ok(Reply::Done));
@@ -271,13 +246,7 @@ impl Session {
 
     pub(super) fn publish_state(&self, pane: PaneId, out: &mut Vec<Effect>) {
         if let Some(entry) = self.panes.get(&pane) {
-            publish(
-                out,
-                Event::PaneState {
-                    pane,
-                    state: entry.state.as_str(),
-                },
-            );
+            publish(out, Event::PaneState { pane, state: entry.state.as_str() });
         }
     }
 }
@@ -288,11 +257,7 @@ impl PaneEntry {
     pub(super) fn end(&mut self, now: Now, cause: EndCause, status: Option<ExitStatus>) {
         let doing = self.record.lifecycle;
         let record = self.edit();
-        record.end = Some(PaneEnd {
-            cause,
-            status,
-            at: now.wall,
-        });
+        record.end = Some(PaneEnd { cause, status, at: now.wall });
         if cause != EndCause::User {
             self.interrupt(doing);
         }

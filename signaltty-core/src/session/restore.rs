@@ -32,9 +32,7 @@ impl Session {
             }
             session.order.push(record.id);
             let tabs = tabs_of.remove(&record.id).unwrap_or_default();
-            session
-                .workspaces
-                .insert(record.id, WorkspaceEntry { record, tabs });
+            session.workspaces.insert(record.id, WorkspaceEntry { record, tabs });
         }
         for mut record in saved.panes {
             if was_interrupted(&record) {
@@ -44,14 +42,7 @@ impl Session {
                 session.save.changed(now.mono);
             }
             let state = PaneState::Tombstone(classify(record.end.as_ref(), record.agent.as_ref()));
-            session.panes.insert(
-                record.id,
-                PaneEntry {
-                    record,
-                    state,
-                    run: Run::default(),
-                },
-            );
+            session.panes.insert(record.id, PaneEntry { record, state, run: Run::default() });
         }
         session
     }

@@ -41,10 +41,7 @@ impl Session {
         cwd: Option<PathBuf>,
         out: &mut Vec<Effect>,
     ) -> Result<(), CommandError> {
-        let entry = self
-            .panes
-            .get(&pane)
-            .ok_or(CommandError::NoSuchPane(pane))?;
+        let entry = self.panes.get(&pane).ok_or(CommandError::NoSuchPane(pane))?;
         let PaneState::Tombstone(_) = entry.state else {
             return Err(CommandError::HasProcess(pane, entry.state.as_str()));
         };
@@ -60,35 +57,17 @@ impl Session {
                 "conversation {} is open in pane {other} already; it can be open only once",
                 conversation.id
             );
-            self.fail_resume(
-                now,
-                pane,
-                Refusal::new(FailureCode::Duplicate, message),
-                out,
-            );
+            self.fail_resume(now, pane, Refusal::new(FailureCode::Duplicate, message), out);
             let refusal = self.last_refusal(pane);
-            return Err(CommandError::ResumeRefused {
-                pane,
-                refusal,
-                evidence: Vec::new(),
-            });
+            return Err(CommandError::ResumeRefused { pane, refusal, evidence: Vec::new() });
         }
         if let Some(entry) = self.panes.get_mut(&pane) {
             // What the resume starts from; what is saved changes only on proof.
             let home = Some((conversation.cwd.clone(), conversation.config_env.clone()));
-            entry.run = Run {
-                home,
-                ended: entry.run.ended,
-                ..Run::default()
-            };
+            entry.run = Run { home, ended: entry.run.ended, ..Run::default() };
         }
         self.set_stage(pane, ResumeStage::Checking { request, anyway }, out);
-        out.push(Effect::Preflight {
-            pane,
-            request,
-            kind,
-            conversation,
-        });
+        out.push(Effect::Preflight { pane, request, kind, conversation });
         Ok(())
     }
 
@@ -124,11 +103,7 @@ impl Session {
         let PaneState::Resuming(stage) = &entry.state else {
             return;
         };
-        let ResumeStage::Checking {
-            request: ours,
-            anyway,
-        } = **stage
-        else {
+        let ResumeStage::Checking { request: ours, anyway } = **stage else {
             return;
         };
         if ours != request {
@@ -154,15 +129,7 @@ impl Session {
         let Some(size) = size else { return };
         let instance = self.new_instance();
         self.instances.insert(instance, pane);
-        self.set_stage(
-            pane,
-            ResumeStage::Spawning {
-                request,
-                instance,
-                before,
-            },
-            out,
-        );
+        self.set_stage(pane, ResumeStage::Spawning { request, instance, before }, out);
         let command = SpawnCommand {
             cwd: conversation.cwd.clone(),
             config_env: conversation.config_env.clone(),
@@ -179,21 +146,14 @@ impl Session {
         result: Result<(), Refusal>,
         out: &mut Vec<Effect>,
     ) {
-        let wait = self
-            .policy_of(pane)
-            .map_or(self.config.default_deadline, |p| p.deadline);
+        let wait = self.policy_of(pane).map_or(self.config.default_deadline, |p| p.deadline);
         let Some(entry) = self.panes.get(&pane) else {
             return;
         };
         let PaneState::Resuming(stage) = &entry.state else {
             return;
         };
-        let ResumeStage::Spawning {
-            request,
-            instance: ours,
-            before,
-        } = &**stage
-        else {
+        let ResumeStage::Spawning { request, instance: ours, before } = &**stage else {
             return;
         };
         if *ours != instance {
@@ -206,13 +166,7 @@ impl Session {
         }
         let deadline = now.mono.saturating_add(wait);
         let witnesses = Vec::new();
-        let stage = ResumeStage::Verifying {
-            request,
-            instance,
-            before,
-            witnesses,
-            deadline,
-        };
+        let stage = ResumeStage::Verifying { request, instance, before, witnesses, deadline };
         self.set_stage(pane, stage, out);
         if let Some((kind, _)) = self.resumed_conversation(pane) {
             out.push(Effect::Observe { instance, kind });
@@ -237,11 +191,8 @@ impl Session {
         let (new, read) = add_witness(&kind, &saved, before.as_ref(), witnesses, witness);
         out.extend(read);
         // Who changes their mind so often is judged by what they show now.
-        let moment = if witnesses.len() < MOST_WITNESSES {
-            Moment::Waiting
-        } else {
-            Moment::Deadline
-        };
+        let moment =
+            if witnesses.len() < MOST_WITNESSES { Moment::Waiting } else { Moment::Deadline };
         if new {
             self.decide(now, pane, moment, out);
         }
@@ -280,14 +231,7 @@ impl Session {
         let PaneState::Resuming(stage) = &entry.state else {
             return;
         };
-        let ResumeStage::Verifying {
-            request,
-            instance,
-            before,
-            witnesses,
-            ..
-        } = &**stage
-        else {
+        let ResumeStage::Verifying { request, instance, before, witnesses, .. } = &**stage else {
             return;
         };
         let (request, instance) = (*request, *instance);
@@ -316,11 +260,8 @@ impl Session {
                 // Without a sound preflight, or for an agent that can show
                 // nothing, no evidence could settle it any more.
                 let provable = before.clone().filter(|_| !policy.required.is_empty());
-                let proof = provable.map(|before| Proof {
-                    before,
-                    witnesses: witnesses.clone(),
-                    moment,
-                });
+                let proof =
+                    provable.map(|before| Proof { before, witnesses: witnesses.clone(), moment });
                 let word = VerdictWord::Unconfirmed;
                 self.finish_resume(now, pane, request, saved.id, word, evidence, out);
                 if let Some(entry) = self.panes.get_mut(&pane) {
@@ -334,12 +275,7 @@ impl Session {
 
     pub(super) fn check_deadlines(&mut self, now: Now, out: &mut Vec<Effect>) {
         let passed = |entry: &super::PaneEntry| entry.deadline().is_some_and(|at| at <= now.mono);
-        let due: Vec<_> = self
-            .panes
-            .iter()
-            .filter(|(_, e)| passed(e))
-            .map(|(id, _)| *id)
-            .collect();
+        let due: Vec<_> = self.panes.iter().filter(|(_, e)| passed(e)).map(|(id, _)| *id).collect();
         for pane in due {
             self.decide(now, pane, Moment::Deadline, out);
         }
@@ -354,9 +290,8 @@ impl Session {
         last_line: Option<&str>,
         out: &mut Vec<Effect>,
     ) {
-        let program = self
-            .resumed_conversation(pane)
-            .map_or("the agent".to_owned(), |(k, _)| k.to_string());
+        let program =
+            self.resumed_conversation(pane).map_or("the agent".to_owned(), |(k, _)| k.to_string());
         let Some(entry) = self.panes.get_mut(&pane) else {
             return;
         };
@@ -364,13 +299,10 @@ impl Session {
             return;
         };
         let (refusal, evidence) = match &**stage {
-            ResumeStage::Stopping {
-                refusal, evidence, ..
-            } => (refusal.clone(), evidence.clone()),
-            ResumeStage::Verifying { witnesses, .. } => (
-                process::early_exit(&program, status, last_line),
-                evidence(witnesses),
-            ),
+            ResumeStage::Stopping { refusal, evidence, .. } => (refusal.clone(), evidence.clone()),
+            ResumeStage::Verifying { witnesses, .. } => {
+                (process::early_exit(&program, status, last_line), evidence(witnesses))
+            }
             _ => (process::early_exit(&program, status, last_line), Vec::new()),
         };
         publish(out, Event::PaneExited { pane, status });
@@ -387,24 +319,8 @@ impl Session {
         out: &mut Vec<Effect>,
     ) {
         let verdict = VerdictWord::Contradicted;
-        publish(
-            out,
-            Event::ResumeVerdict {
-                pane,
-                verdict,
-                evidence: evidence.clone(),
-            },
-        );
-        self.set_stage(
-            pane,
-            ResumeStage::Stopping {
-                request,
-                instance,
-                refusal,
-                evidence,
-            },
-            out,
-        );
+        publish(out, Event::ResumeVerdict { pane, verdict, evidence: evidence.clone() });
+        self.set_stage(pane, ResumeStage::Stopping { request, instance, refusal, evidence }, out);
         out.push(Effect::Kill { instance });
     }
 
@@ -424,19 +340,12 @@ impl Session {
             return;
         };
         let request = stage.request();
-        entry.run = Run {
-            ended: entry.run.ended,
-            ..Run::default()
-        };
+        entry.run = Run { ended: entry.run.ended, ..Run::default() };
         entry.settle();
         self.fail_resume(now, pane, refusal, out);
         self.publish_state(pane, out);
         let refusal = self.last_refusal(pane);
-        let error = CommandError::ResumeRefused {
-            pane,
-            refusal,
-            evidence,
-        };
+        let error = CommandError::ResumeRefused { pane, refusal, evidence };
         reply(out, request, Err(error));
     }
 
@@ -447,10 +356,7 @@ impl Session {
         if let Some(entry) = self.panes.get_mut(&pane)
             && let Some(agent) = &mut entry.edit().agent
         {
-            agent.last_failure = Some(ResumeFailure {
-                refusal: refusal.clone(),
-                at: now.wall,
-            });
+            agent.last_failure = Some(ResumeFailure { refusal: refusal.clone(), at: now.wall });
         }
         self.save.changed(now.mono);
         publish(out, Event::ResumeFailed { pane, refusal });
@@ -467,17 +373,11 @@ impl Session {
         if let Some(entry) = self.panes.get_mut(&pane)
             && let Some(agent) = &mut entry.edit().agent
         {
-            agent.last_failure = Some(ResumeFailure {
-                refusal,
-                at: now.wall,
-            });
+            agent.last_failure = Some(ResumeFailure { refusal, at: now.wall });
         }
     }
 
-    #[expect(
-        clippy::too_many_arguments,
-        reason = "the outcome of a resume, from one place"
-    )]
+    #[expect(clippy::too_many_arguments, reason = "the outcome of a resume, from one place")]
     fn finish_resume(
         &mut self,
         now: Now,
@@ -491,10 +391,7 @@ impl Session {
         let Some(instance) = self.panes.get(&pane).and_then(|e| e.state.instance()) else {
             return;
         };
-        let verdict = PaneVerdict {
-            word,
-            evidence: evidence.clone(),
-        };
+        let verdict = PaneVerdict { word, evidence: evidence.clone() };
         self.go_live(now, pane, instance, out);
         if let Some(entry) = self.panes.get_mut(&pane) {
             entry.run.verdict = Some(verdict.clone());
@@ -502,14 +399,7 @@ impl Session {
                 agent.last_failure = None;
             }
         }
-        publish(
-            out,
-            Event::ResumeVerdict {
-                pane,
-                verdict: word,
-                evidence,
-            },
-        );
+        publish(out, Event::ResumeVerdict { pane, verdict: word, evidence });
         reply(out, request, Ok(Reply::Resumed { pane, id, verdict }));
     }
 
@@ -525,12 +415,7 @@ impl Session {
         let Some(entry) = self.panes.get_mut(&pane) else {
             return;
         };
-        let Some(saved) = entry
-            .edit()
-            .agent
-            .as_mut()
-            .and_then(|a| a.conversation.as_mut())
-        else {
+        let Some(saved) = entry.edit().agent.as_mut().and_then(|a| a.conversation.as_mut()) else {
             return;
         };
         saved.cwd = resumed.cwd.clone();
@@ -560,9 +445,7 @@ impl Session {
             return None;
         };
         match &mut **stage {
-            ResumeStage::Verifying {
-                before, witnesses, ..
-            } => Some((before, witnesses)),
+            ResumeStage::Verifying { before, witnesses, .. } => Some((before, witnesses)),
             _ => None,
         }
     }
@@ -573,13 +456,7 @@ impl Session {
             let first = matches!(entry.state, PaneState::Tombstone(_));
             entry.state = PaneState::Resuming(Box::new(stage));
             if first {
-                publish(
-                    out,
-                    Event::PaneState {
-                        pane,
-                        state: "resuming",
-                    },
-                );
+                publish(out, Event::PaneState { pane, state: "resuming" });
             }
             publish(out, Event::ResumeStage { pane, stage: word });
         }
@@ -591,10 +468,7 @@ impl Session {
     }
 
     fn last_refusal(&self, pane: PaneId) -> Refusal {
-        let agent = self
-            .panes
-            .get(&pane)
-            .and_then(|entry| entry.record.agent.as_ref());
+        let agent = self.panes.get(&pane).and_then(|entry| entry.record.agent.as_ref());
         let failure = agent.and_then(|agent| agent.last_failure.as_ref());
         failure.map_or_else(
             || Refusal::new(FailureCode::SpawnFailed, "the pane holds no agent"),
@@ -605,12 +479,8 @@ impl Session {
     /// Everything that was being resumed goes back to its tombstone (S6).
     pub(super) fn abandon_resumes(&mut self, out: &mut Vec<Effect>) {
         let resuming = |entry: &super::PaneEntry| matches!(entry.state, PaneState::Resuming(_));
-        let panes: Vec<_> = self
-            .panes
-            .iter()
-            .filter(|(_, e)| resuming(e))
-            .map(|(id, _)| *id)
-            .collect();
+        let panes: Vec<_> =
+            self.panes.iter().filter(|(_, e)| resuming(e)).map(|(id, _)| *id).collect();
         for pane in panes {
             let Some(entry) = self.panes.get_mut(&pane) else {
                 continue;
@@ -619,10 +489,7 @@ impl Session {
                 continue;
             };
             let (request, instance) = (stage.request(), stage.instance());
-            entry.run = Run {
-                ended: entry.run.ended,
-                ..Run::default()
-            };
+            entry.run = Run { ended: entry.run.ended, ..Run::default() };
             entry.settle();
             if let Some(instance) = instance {
                 self.instances.remove(&instance);
@@ -659,10 +526,7 @@ pub(super) fn add_witness(
         matches!(code, Gone | Unreadable | Busy)
     };
     let again = match &known.record {
-        RecordRead::Done {
-            result: Err(refusal),
-            ..
-        } => passing(refusal.code),
+        RecordRead::Done { result: Err(refusal), .. } => passing(refusal.code),
         _ => false,
     };
     let read = read_for(kind, saved, before, &witness, index).filter(|_| again);
@@ -706,29 +570,22 @@ fn read_for(
 pub(super) fn evidence(witnesses: &[Witness]) -> Vec<Arc<str>> {
     let mut lines = Vec::new();
     for (at, witness) in witnesses.iter().enumerate() {
-        let later = witnesses
-            .iter()
-            .skip(at + 1)
-            .any(|w| w.source == witness.source);
+        let later = witnesses.iter().skip(at + 1).any(|w| w.source == witness.source);
         if later {
             continue;
         }
         let detail = super::plain_line(&witness.detail, DETAIL_CHARS);
         lines.push(format!("{}: {detail}", witness.source).into());
         match &witness.record {
-            RecordRead::Done {
-                named,
-                result: Ok(found),
-            } if found.relation != Relation::Extends => {
+            RecordRead::Done { named, result: Ok(found) }
+                if found.relation != Relation::Extends =>
+            {
                 lines.push(
                     format!("record: {named} read after the witness, rewritten since the start")
                         .into(),
                 );
             }
-            RecordRead::Done {
-                named,
-                result: Ok(found),
-            } => lines.push(
+            RecordRead::Done { named, result: Ok(found) } => lines.push(
                 format!(
                     "record: {named} read after the witness, extends the saved one, {} messages \
                      of the person",
@@ -736,10 +593,7 @@ pub(super) fn evidence(witnesses: &[Witness]) -> Vec<Arc<str>> {
                 )
                 .into(),
             ),
-            RecordRead::Done {
-                named,
-                result: Err(refusal),
-            } => {
+            RecordRead::Done { named, result: Err(refusal) } => {
                 lines.push(format!("record: {named} read after the witness: {refusal}").into());
             }
             RecordRead::Pending => {}
@@ -755,16 +609,10 @@ pub(super) fn newest_anchor(
     witnesses: &[Witness],
     id: &AgentSessionId,
 ) -> Option<crate::agent::Anchor> {
-    witnesses
-        .iter()
-        .rev()
-        .find_map(|witness| match &witness.record {
-            RecordRead::Done {
-                named,
-                result: Ok(found),
-            } if named == id => Some(found.now.clone()),
-            _ => None,
-        })
+    witnesses.iter().rev().find_map(|witness| match &witness.record {
+        RecordRead::Done { named, result: Ok(found) } if named == id => Some(found.now.clone()),
+        _ => None,
+    })
 }
 
 fn saved_conversation(

@@ -38,10 +38,7 @@ impl Session {
         if self.phase != Phase::Running {
             return;
         }
-        self.phase = Phase::Stopping {
-            request,
-            token: None,
-        };
+        self.phase = Phase::Stopping { request, token: None };
         self.abandon_resumes(out);
         self.reclaim_exits(now);
         // What is being started is stopped once it runs.
@@ -73,10 +70,7 @@ impl Session {
             };
             let record = entry.edit();
             record.lifecycle = ended.doing;
-            record.end = Some(PaneEnd {
-                cause: EndCause::Shutdown,
-                ..end
-            });
+            record.end = Some(PaneEnd { cause: EndCause::Shutdown, ..end });
             entry.interrupt(ended.doing);
             entry.settle();
         }
@@ -93,10 +87,7 @@ impl Session {
             return;
         }
         // A save that was under way when the shutdown began is not the last.
-        if let Phase::Stopping {
-            request,
-            token: Some(last),
-        } = self.phase
+        if let Phase::Stopping { request, token: Some(last) } = self.phase
             && last == token
         {
             self.phase = Phase::Stopped;

@@ -60,45 +60,16 @@ impl Session {
     ) -> Option<Done> {
         let waits = |result: Result<(), CommandError>| result.err().map(Err);
         match command {
-            Command::NewWorkspace {
-                workspace,
-                name,
-                cwd,
-                tab,
-                pane,
-                spec,
-            } => {
-                let place = Place::Workspace {
-                    workspace,
-                    tab,
-                    name,
-                    cwd,
-                };
+            Command::NewWorkspace { workspace, name, cwd, tab, pane, spec } => {
+                let place = Place::Workspace { workspace, tab, name, cwd };
                 waits(self.create(request, pane, spec, place, out))
             }
-            Command::NewTab {
-                workspace,
-                tab,
-                title,
-                pane,
-                spec,
-            } => waits(self.create(
-                request,
-                pane,
-                spec,
-                Place::Tab {
-                    workspace,
-                    tab,
-                    title,
-                },
-                out,
-            )),
-            Command::Split {
-                pane,
-                direction,
-                new,
-                spec,
-            } => waits(self.create(request, new, spec, Place::Beside { pane, direction }, out)),
+            Command::NewTab { workspace, tab, title, pane, spec } => {
+                waits(self.create(request, pane, spec, Place::Tab { workspace, tab, title }, out))
+            }
+            Command::Split { pane, direction, new, spec } => {
+                waits(self.create(request, new, spec, Place::Beside { pane, direction }, out))
+            }
             Command::ClosePane(pane) => Some(self.close_pane(now, pane, out)),
             Command::CloseTab(tab) => Some(self.close_tab(now, tab, out)),
             Command::CloseWorkspace(workspace) => Some(self.close_workspace(now, workspace, out)),
@@ -136,22 +107,11 @@ impl Session {
         let size = self.place_size(pane, &place)?;
         let instance = self.new_instance();
         let command = SpawnCommand {
-            program: Program::Argv {
-                argv: spec.argv.clone(),
-                agent: spec.agent.clone(),
-            },
+            program: Program::Argv { argv: spec.argv.clone(), agent: spec.agent.clone() },
             cwd: spec.cwd.clone(),
             config_env: spec.config_env.clone(),
         };
-        self.pending.insert(
-            instance,
-            Creation {
-                request,
-                pane,
-                spec,
-                place,
-            },
-        );
+        self.pending.insert(instance, Creation { request, pane, spec, place });
         self.start(instance, pane, command, size, request, out);
         Ok(())
     }
@@ -168,10 +128,7 @@ impl Session {
                 self.workspace(*workspace)?;
                 self.free_tab(*tab).map(|()| DEFAULT_AREA)
             }
-            Place::Beside {
-                pane: beside,
-                direction,
-            } => {
+            Place::Beside { pane: beside, direction } => {
                 let tab = self.tab_of(*beside)?;
                 let layout = self.split_layout(tab, *beside, *direction, pane)?;
                 Ok(size_in(&layout, tab.area, pane))
@@ -187,20 +144,14 @@ impl Session {
         new: PaneId,
     ) -> Result<Layout<PaneId>, CommandError> {
         let mut layout = tab.layout.clone();
-        layout
-            .split(beside, direction, new, &self.config.layout, Some(tab.area))
-            .map_err(|error| {
-                CommandError::NoRoom(format!("pane {beside} was not split: {error}"))
-            })?;
+        layout.split(beside, direction, new, &self.config.layout, Some(tab.area)).map_err(
+            |error| CommandError::NoRoom(format!("pane {beside} was not split: {error}")),
+        )?;
         Ok(layout)
     }
 
     fn free_tab(&self, tab: TabId) -> Result<(), CommandError> {
-        if self.tabs.contains_key(&tab) {
-            Err(CommandError::IdInUse("tab"))
-        } else {
-            Ok(())
-        }
+        if self.tabs.contains_key(&tab) { Err(CommandError::IdInUse("tab")) } else { Ok(()) }
     }
 
     /// The process of a creation runs: now the pane exists.
@@ -211,12 +162,7 @@ impl Session {
         creation: Creation,
         out: &mut Vec<Effect>,
     ) {
-        let Creation {
-            request,
-            pane,
-            spec,
-            place,
-        } = creation;
+        let Creation { request, pane, spec, place } = creation;
         // The place may have gone, or filled up, while the process started.
         let (workspace, tab) = match self.settle(now, pane, place, &spec, out) {
             Ok(settled) => settled,
@@ -226,20 +172,14 @@ impl Session {
                 return;
             }
         };
-        let size = self
-            .tabs
-            .get(&tab)
-            .map_or(DEFAULT_AREA, |t| size_in(&t.layout, t.area, pane));
+        let size = self.tabs.get(&tab).map_or(DEFAULT_AREA, |t| size_in(&t.layout, t.area, pane));
         let observe = spec.agent.clone();
         let home = Some((spec.cwd.clone(), spec.config_env.clone()));
         let record = new_record(now, pane, tab, size, spec);
         let entry = PaneEntry {
             record: Arc::new(record),
             state: PaneState::Live { instance },
-            run: Run {
-                home,
-                ..Run::default()
-            },
+            run: Run { home, ..Run::default() },
         };
         self.panes.insert(pane, entry);
         self.instances.insert(instance, pane);
@@ -247,15 +187,7 @@ impl Session {
         self.save.changed(now.mono);
         publish(out, Event::PaneCreated { pane });
         self.resize_tab(tab, out);
-        reply(
-            out,
-            request,
-            Ok(Reply::Created {
-                workspace,
-                tab,
-                pane,
-            }),
-        );
+        reply(out, request, Ok(Reply::Created { workspace, tab, pane }));
         if let Some(kind) = observe {
             out.push(Effect::Observe { instance, kind });
         }
@@ -271,35 +203,20 @@ impl Session {
     ) -> Result<(WorkspaceId, TabId), CommandError> {
         self.place_size(pane, &place)?;
         match place {
-            Place::Workspace {
-                workspace,
-                tab,
-                name,
-                cwd,
-            } => {
+            Place::Workspace { workspace, tab, name, cwd } => {
                 let record = self.new_workspace(now, workspace, name.as_deref(), cwd);
                 self.order.push(workspace);
-                let entry = WorkspaceEntry {
-                    record: Arc::new(record),
-                    tabs: Vec::new(),
-                };
+                let entry = WorkspaceEntry { record: Arc::new(record), tabs: Vec::new() };
                 self.workspaces.insert(workspace, entry);
                 publish(out, Event::WorkspaceCreated { workspace });
                 self.add_tab(now, workspace, tab, pane, None, spec, out);
                 Ok((workspace, tab))
             }
-            Place::Tab {
-                workspace,
-                tab,
-                title,
-            } => {
+            Place::Tab { workspace, tab, title } => {
                 self.add_tab(now, workspace, tab, pane, title, spec, out);
                 Ok((workspace, tab))
             }
-            Place::Beside {
-                pane: beside,
-                direction,
-            } => {
+            Place::Beside { pane: beside, direction } => {
                 let tab = self.tab_of(beside)?;
                 let layout = self.split_layout(tab, beside, direction, pane)?;
                 let (id, workspace) = (tab.id, tab.workspace);
@@ -324,11 +241,7 @@ impl Session {
             Some(name) if !name.is_empty() => name,
             _ => directory_name(&cwd),
         };
-        let taken = |handle: &str| {
-            self.workspaces
-                .values()
-                .any(|w| &*w.record.handle == handle)
-        };
+        let taken = |handle: &str| self.workspaces.values().any(|w| &*w.record.handle == handle);
         SavedWorkspace {
             id,
             handle: handle_for(&name, taken),
@@ -342,10 +255,7 @@ impl Session {
         }
     }
 
-    #[expect(
-        clippy::too_many_arguments,
-        reason = "one private caller per shape of creation"
-    )]
+    #[expect(clippy::too_many_arguments, reason = "one private caller per shape of creation")]
     fn add_tab(
         &mut self,
         now: Now,
@@ -360,9 +270,7 @@ impl Session {
         let tab = SavedTab {
             id,
             workspace,
-            title: title
-                .filter(|t| !t.is_empty())
-                .unwrap_or_else(|| program_name(&spec.argv)),
+            title: title.filter(|t| !t.is_empty()).unwrap_or_else(|| program_name(&spec.argv)),
             layout: Layout::single(pane),
             active_pane: pane,
             area: DEFAULT_AREA,
@@ -419,10 +327,7 @@ impl Session {
     }
 
     fn close_workspace(&mut self, now: Now, id: WorkspaceId, out: &mut Vec<Effect>) -> Done {
-        let entry = self
-            .workspaces
-            .remove(&id)
-            .ok_or(CommandError::NoSuchWorkspace(id))?;
+        let entry = self.workspaces.remove(&id).ok_or(CommandError::NoSuchWorkspace(id))?;
         self.order.retain(|other| *other != id);
         for tab in entry.tabs {
             if let Some(record) = self.tabs.remove(&tab) {
@@ -457,28 +362,18 @@ impl Session {
     }
 
     fn rename_pane(&mut self, now: Now, pane: PaneId, title: &str, out: &mut Vec<Effect>) -> Done {
-        let entry = self
-            .panes
-            .get_mut(&pane)
-            .ok_or(CommandError::NoSuchPane(pane))?;
+        let entry = self.panes.get_mut(&pane).ok_or(CommandError::NoSuchPane(pane))?;
         let title = plain_line(title, TITLE_CHARS);
         let record = entry.edit();
         record.titled_by_user = !title.is_empty();
-        record.title = if title.is_empty() {
-            program_name(&record.argv)
-        } else {
-            title
-        };
+        record.title = if title.is_empty() { program_name(&record.argv) } else { title };
         self.save.changed(now.mono);
         publish(out, Event::PaneUpdated { pane });
         Ok(Reply::Done)
     }
 
     fn rename_tab(&mut self, now: Now, tab: TabId, title: &str, out: &mut Vec<Effect>) -> Done {
-        let record = self
-            .tabs
-            .get_mut(&tab)
-            .ok_or(CommandError::NoSuchTab(tab))?;
+        let record = self.tabs.get_mut(&tab).ok_or(CommandError::NoSuchTab(tab))?;
         Arc::make_mut(record).title = plain_line(title, TITLE_CHARS);
         self.save.changed(now.mono);
         publish(out, Event::TabUpdated { tab });
@@ -519,10 +414,7 @@ impl Session {
     }
 
     fn set_area(&mut self, now: Now, tab: TabId, area: Size, out: &mut Vec<Effect>) -> Done {
-        let record = self
-            .tabs
-            .get_mut(&tab)
-            .ok_or(CommandError::NoSuchTab(tab))?;
+        let record = self.tabs.get_mut(&tab).ok_or(CommandError::NoSuchTab(tab))?;
         if record.area != area {
             Arc::make_mut(record).area = area;
             self.save.changed(now.mono);
@@ -555,27 +447,16 @@ impl Session {
     }
 
     pub(super) fn tab_of(&self, pane: PaneId) -> Result<&SavedTab, CommandError> {
-        let entry = self
-            .panes
-            .get(&pane)
-            .ok_or(CommandError::NoSuchPane(pane))?;
-        self.tabs
-            .get(&entry.record.tab)
-            .map(|t| &**t)
-            .ok_or(CommandError::NoSuchPane(pane))
+        let entry = self.panes.get(&pane).ok_or(CommandError::NoSuchPane(pane))?;
+        self.tabs.get(&entry.record.tab).map(|t| &**t).ok_or(CommandError::NoSuchPane(pane))
     }
 
     fn workspace(&self, id: WorkspaceId) -> Result<&WorkspaceEntry, CommandError> {
-        self.workspaces
-            .get(&id)
-            .ok_or(CommandError::NoSuchWorkspace(id))
+        self.workspaces.get(&id).ok_or(CommandError::NoSuchWorkspace(id))
     }
 
     fn workspace_mut(&mut self, id: WorkspaceId) -> Result<&mut SavedWorkspace, CommandError> {
-        let entry = self
-            .workspaces
-            .get_mut(&id)
-            .ok_or(CommandError::NoSuchWorkspace(id))?;
+        let entry = self.workspaces.get_mut(&id).ok_or(CommandError::NoSuchWorkspace(id))?;
         Ok(Arc::make_mut(&mut entry.record))
     }
 }
@@ -594,10 +475,7 @@ fn whole(area: Size) -> Rect {
 }
 
 fn at_least_one(size: Size) -> Size {
-    Size {
-        cols: size.cols.max(1),
-        rows: size.rows.max(1),
-    }
+    Size { cols: size.cols.max(1), rows: size.rows.max(1) }
 }
 
 fn new_record(now: Now, id: PaneId, tab: TabId, size: Size, spec: PaneSpec) -> SavedPane {
@@ -620,17 +498,12 @@ fn new_record(now: Now, id: PaneId, tab: TabId, size: Size, spec: PaneSpec) -> S
 }
 
 fn program_name(argv: &[std::ffi::OsString]) -> Arc<str> {
-    let name = argv
-        .first()
-        .and_then(|program| Path::new(program).file_name());
+    let name = argv.first().and_then(|program| Path::new(program).file_name());
     plain_line(&name.unwrap_or_default().to_string_lossy(), TITLE_CHARS)
 }
 
 fn directory_name(cwd: &Path) -> Arc<str> {
-    let name = plain_line(
-        &cwd.file_name().unwrap_or_default().to_string_lossy(),
-        TITLE_CHARS,
-    );
+    let name = plain_line(&cwd.file_name().unwrap_or_default().to_string_lossy(), TITLE_CHARS);
     if name.is_empty() { "/".into() } else { name }
 }
 

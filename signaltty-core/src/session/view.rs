@@ -40,22 +40,16 @@ pub struct PaneView<'a> {
 impl Session {
     /// All workspaces, in the order in which people see them.
     pub fn workspaces(&self) -> impl Iterator<Item = WorkspaceView<'_>> {
-        self.order
-            .iter()
-            .filter_map(|id| self.workspaces.get(id))
-            .map(|entry| WorkspaceView {
-                session: self,
-                record: &entry.record,
-                tabs: &entry.tabs,
-            })
+        self.order.iter().filter_map(|id| self.workspaces.get(id)).map(|entry| WorkspaceView {
+            session: self,
+            record: &entry.record,
+            tabs: &entry.tabs,
+        })
     }
 
     /// A tab.
     pub fn tab(&self, id: TabId) -> Option<TabView<'_>> {
-        self.tabs.get(&id).map(|record| TabView {
-            session: self,
-            record,
-        })
+        self.tabs.get(&id).map(|record| TabView { session: self, record })
     }
 
     /// A pane.
@@ -80,15 +74,9 @@ impl Session {
 
     /// The workspace with this id or handle.
     pub fn workspace_by_name(&self, name: &str) -> Option<WorkspaceId> {
-        let by_id = name
-            .parse()
-            .ok()
-            .filter(|id| self.workspaces.contains_key(id));
+        let by_id = name.parse().ok().filter(|id| self.workspaces.contains_key(id));
         by_id.or_else(|| {
-            self.workspaces
-                .values()
-                .find(|w| &*w.record.handle == name)
-                .map(|w| w.record.id)
+            self.workspaces.values().find(|w| &*w.record.handle == name).map(|w| w.record.id)
         })
     }
 
@@ -99,10 +87,7 @@ impl Session {
 
     /// How many panes have a process.
     pub fn live_panes(&self) -> usize {
-        self.panes
-            .values()
-            .filter(|entry| entry.state.instance().is_some())
-            .count()
+        self.panes.values().filter(|entry| entry.state.instance().is_some()).count()
     }
 }
 
@@ -118,9 +103,6 @@ impl<'a> TabView<'a> {
     /// Its panes, in the order of the layout.
     pub fn panes(&self) -> impl Iterator<Item = PaneView<'a>> + use<'a> {
         let session = self.session;
-        self.record
-            .layout
-            .leaves()
-            .filter_map(move |id| session.pane(id))
+        self.record.layout.leaves().filter_map(move |id| session.pane(id))
     }
 }

@@ -156,11 +156,7 @@ impl Driver {
                     return;
                 };
                 let result = record("A", r);
-                let input = Input::Preflighted {
-                    pane,
-                    request,
-                    result,
-                };
+                let input = Input::Preflighted { pane, request, result };
                 self.input(Cause::Preflighted, input);
             }
             Op::Witness(k, source, shows) => {
@@ -190,15 +186,9 @@ impl Driver {
                     return;
                 };
                 let result = record(named.as_str(), r);
-                let extends = result
-                    .as_ref()
-                    .is_ok_and(|found| found.relation == Relation::Extends);
-                let input = Input::RecordRead {
-                    instance,
-                    witness,
-                    named,
-                    result,
-                };
+                let extends =
+                    result.as_ref().is_ok_and(|found| found.relation == Relation::Extends);
+                let input = Input::RecordRead { instance, witness, named, result };
                 self.input(Cause::RecordRead { extends }, input);
             }
             Op::Anchored(k, messages) => {
@@ -211,11 +201,7 @@ impl Driver {
                 } else {
                     Ok(anchor(id.as_str(), messages))
                 };
-                let input = Input::Anchored {
-                    instance,
-                    id,
-                    result,
-                };
+                let input = Input::Anchored { instance, id, result };
                 self.input(Cause::Anchored { messages }, input);
             }
             Op::Does(k, what) => {
@@ -300,17 +286,12 @@ impl Driver {
             match effect {
                 Effect::Spawn { instance, .. } => self.starting.push(*instance),
                 Effect::Preflight { pane, request, .. } => self.preflights.push((*pane, *request)),
-                Effect::ReadRecord {
-                    instance,
-                    witness,
-                    named,
-                    ..
-                } => self.reads.push((*instance, *witness, named.id.clone())),
-                Effect::Anchor {
-                    instance,
-                    conversation,
-                    ..
-                } => self.anchors.push((*instance, conversation.id.clone())),
+                Effect::ReadRecord { instance, witness, named, .. } => {
+                    self.reads.push((*instance, *witness, named.id.clone()))
+                }
+                Effect::Anchor { instance, conversation, .. } => {
+                    self.anchors.push((*instance, conversation.id.clone()))
+                }
                 Effect::Save { token, .. } => {
                     assert_eq!(self.save.replace(*token), None, "one write at a time");
                 }
@@ -367,19 +348,10 @@ fn command(what: u8, a: u8, b: u8) -> Command {
         2 | 3 => split(a, b, spec),
         4 => Command::ClosePane(pane(b)),
         5 if a < 2 => Command::CloseTab(tab(b)),
-        6 => Command::Restart {
-            pane: pane(b),
-            config_env: Default::default(),
-        },
+        6 => Command::Restart { pane: pane(b), config_env: Default::default() },
         7 => Command::Terminate(pane(b)),
         8 if a == 0 => Command::CloseWorkspace(ws(b)),
-        8 => Command::SetArea {
-            tab: tab(b),
-            area: Size {
-                cols: u16::from(a) * 30,
-                rows: 24,
-            },
-        },
+        8 => Command::SetArea { tab: tab(b), area: Size { cols: u16::from(a) * 30, rows: 24 } },
         _ => Command::Resume {
             pane: pane(b),
             anyway: a == 0,

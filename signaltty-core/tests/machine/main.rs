@@ -28,10 +28,7 @@ use support::words::words;
 
 /// Runs random steps and gives the property every step with what it led to.
 fn every_step(property: impl Fn(&Step)) {
-    let config = ProptestConfig {
-        failure_persistence: None,
-        ..ProptestConfig::with_cases(96)
-    };
+    let config = ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(96) };
     proptest!(config, |(ops in vec(op(), 1..80))| {
         run(&ops).steps.iter().for_each(&property);
     });
@@ -61,10 +58,7 @@ fn inv_s1_a_refused_command_changes_nothing() {
 #[test]
 fn inv_s2_every_request_gets_one_reply() {
     // A second one panics in the harness.
-    let config = ProptestConfig {
-        failure_persistence: None,
-        ..ProptestConfig::with_cases(96)
-    };
+    let config = ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(96) };
     proptest!(config, |(ops in vec(op(), 1..80))| {
         run(&ops).settle();
     });
@@ -72,10 +66,7 @@ fn inv_s2_every_request_gets_one_reply() {
 
 #[test]
 fn inv_s5_the_same_inputs_give_the_same_effects() {
-    let config = ProptestConfig {
-        failure_persistence: None,
-        ..ProptestConfig::with_cases(48)
-    };
+    let config = ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(48) };
     proptest!(config, |(ops in vec(op(), 1..80))| {
         let (first, second) = (run(&ops), run(&ops));
         for (a, b) in first.steps.iter().zip(&second.steps) {
@@ -126,11 +117,7 @@ fn inv_r2_no_process_starts_without_a_request_that_waits_for_it() {
 fn inv_r5_only_a_record_read_again_verifies() {
     every_step(|step| {
         for effect in &step.effects {
-            if let Effect::Reply {
-                result: Ok(Reply::Resumed { verdict, .. }),
-                ..
-            } = effect
-            {
+            if let Effect::Reply { result: Ok(Reply::Resumed { verdict, .. }), .. } = effect {
                 let verified = verdict.word == VerdictWord::Verified;
                 assert!(!verified || step.cause == Cause::RecordRead { extends: true });
             }
@@ -160,10 +147,7 @@ fn inv_r7_a_saved_conversation_is_replaced_only_by_an_anchored_one() {
 
 #[test]
 fn inv_r10_saving_and_loading_again_changes_nothing() {
-    let config = ProptestConfig {
-        failure_persistence: None,
-        ..ProptestConfig::with_cases(96)
-    };
+    let config = ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(96) };
     proptest!(config, |(ops in vec(op(), 1..80))| {
         let mut world = run(&ops).world;
         world.crash();

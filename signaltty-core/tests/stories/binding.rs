@@ -39,10 +39,7 @@ fn c029_the_id_follows_clear_and_compaction() {
         not_used(&mut world, instance, next);
         // Until somebody says something in it, the old one is kept.
         assert_eq!(world.conversation(1), before);
-        assert_eq!(
-            words(&world.does(instance, Lifecycle::Done))[1..],
-            [format!("anchor {next}")]
-        );
+        assert_eq!(words(&world.does(instance, Lifecycle::Done))[1..], [format!("anchor {next}")]);
         world.does(instance, Lifecycle::Working);
         world.anchored(instance, next, 1);
         assert_eq!(world.conversation(1), next);
@@ -113,10 +110,7 @@ fn r9_a_witness_of_another_instance_binds_nothing() {
     forged.instance = first;
     world.report(
         second,
-        signaltty_core::agent::AgentReport {
-            witness: Some(forged),
-            ..Default::default()
-        },
+        signaltty_core::agent::AgentReport { witness: Some(forged), ..Default::default() },
     );
     assert_eq!(world.pane(pane(1)).candidate, None);
     assert_eq!(world.pane(pane(2)).candidate, None);
@@ -142,10 +136,8 @@ fn s0_19_another_conversation_drops_the_reported_command() {
     let reported = ReportedArgv(vec!["claude".into(), "-r".into(), "A".into()]);
     record.agent.as_mut().unwrap().reported_argv = Some(reported);
     let mut world = World::restored(saved);
-    let instance = spawn_of(&world.ask(Command::Restart {
-        pane: pane(1),
-        config_env: Default::default(),
-    }));
+    let instance =
+        spawn_of(&world.ask(Command::Restart { pane: pane(1), config_env: Default::default() }));
     world.started(instance);
     let kept = |world: &World| {
         let agent = world.pane(pane(1)).record.agent.clone().unwrap();
@@ -164,10 +156,8 @@ fn a_fresh_conversation_after_a_restart_replaces_only_once_used() {
     let mut world = World::new();
     let instance = world.talking(1, "claude", "A");
     world.exit(instance, 0);
-    let instance = spawn_of(&world.ask(Command::Restart {
-        pane: pane(1),
-        config_env: Default::default(),
-    }));
+    let instance =
+        spawn_of(&world.ask(Command::Restart { pane: pane(1), config_env: Default::default() }));
     world.started(instance);
     world.shows(instance, "Z");
     not_used(&mut world, instance, "Z");

@@ -9,23 +9,13 @@ use crate::support::{World, agent, pane, shell};
 /// One pane ends with `status`, and `after` seconds later the server goes.
 fn ended(status: ExitStatus, by_user: bool, talking: bool, after: Option<u64>) -> World {
     let mut world = World::new();
-    let instance = if talking {
-        world.talking(1, "claude", "A")
-    } else {
-        world.workspace(1, shell())
-    };
+    let instance =
+        if talking { world.talking(1, "claude", "A") } else { world.workspace(1, shell()) };
     world.does(instance, Lifecycle::Working);
     if by_user {
-        assert_eq!(
-            words(&world.ask(Command::Terminate(pane(1)))),
-            ["kill", "ok"]
-        );
+        assert_eq!(words(&world.ask(Command::Terminate(pane(1)))), ["kill", "ok"]);
     }
-    world.input(Input::Exited {
-        instance,
-        status,
-        last_line: None,
-    });
+    world.input(Input::Exited { instance, status, last_line: None });
     if let Some(seconds) = after {
         world.pass(seconds * 1_000);
         world.input(Input::Shutdown(ShutdownCause::Host));
@@ -34,17 +24,11 @@ fn ended(status: ExitStatus, by_user: bool, talking: bool, after: Option<u64>) -
 }
 
 fn code(code: i32) -> ExitStatus {
-    ExitStatus {
-        code: Some(code),
-        signal: None,
-    }
+    ExitStatus { code: Some(code), signal: None }
 }
 
 fn signal(signal: i32) -> ExitStatus {
-    ExitStatus {
-        code: None,
-        signal: Some(signal),
-    }
+    ExitStatus { code: None, signal: Some(signal) }
 }
 
 #[test]
@@ -97,11 +81,7 @@ fn c001_c002_children_that_die_around_a_shutdown_keep_every_pane() {
                 world.pass(200);
                 world.input(Input::Shutdown(ShutdownCause::Terminate));
             }
-            world.input(Input::Exited {
-                instance,
-                status,
-                last_line: None,
-            });
+            world.input(Input::Exited { instance, status, last_line: None });
         }
         world.crash();
         let states = [1, 2, 3].map(|n| world.state(pane(n)));
@@ -151,10 +131,7 @@ fn an_exit_is_told_and_wants_attention() {
     ];
     assert_eq!(words(&world.exit(instance, 1)), expected);
     assert_eq!(world.exit(instance, 1), []);
-    assert_eq!(
-        words(&world.ask(Command::Terminate(pane(1)))),
-        ["err PANE_NOT_LIVE"]
-    );
+    assert_eq!(words(&world.ask(Command::Terminate(pane(1)))), ["err PANE_NOT_LIVE"]);
     let seen = words(&world.ask(Command::MarkSeen(pane(1))));
     assert_eq!(seen, ["~attention.changed none", "ok"]);
     assert_eq!(world.pane(pane(1)).record.attention, Attention::None);
@@ -165,10 +142,9 @@ fn r9_c118_facts_of_a_dead_process_change_nothing() {
     let mut world = World::new();
     let old = world.talking(1, "claude", "A");
     world.exit(old, 1);
-    let new = crate::support::spawn_of(&world.ask(Command::Restart {
-        pane: pane(1),
-        config_env: Default::default(),
-    }));
+    let new = crate::support::spawn_of(
+        &world.ask(Command::Restart { pane: pane(1), config_env: Default::default() }),
+    );
     world.started(new);
     let before = world.saved();
     for effects in [
@@ -189,16 +165,10 @@ fn restart_runs_the_saved_command_in_the_same_slot() {
     let mut world = World::new();
     let instance = world.workspace(1, shell());
     world.exit(instance, 1);
-    let effects = world.ask(Command::Restart {
-        pane: pane(1),
-        config_env: Default::default(),
-    });
+    let effects = world.ask(Command::Restart { pane: pane(1), config_env: Default::default() });
     assert_eq!(words(&effects), ["spawn sleep 600"]);
     assert_eq!(
-        words(&world.ask(Command::Restart {
-            pane: pane(1),
-            config_env: Default::default()
-        })),
+        words(&world.ask(Command::Restart { pane: pane(1), config_env: Default::default() })),
         ["err PANE_LIVE"]
     );
     let effects = world.started(crate::support::spawn_of(&effects));
@@ -213,10 +183,7 @@ fn a_pane_closed_while_it_restarts_leaves_no_process() {
     let mut world = World::new();
     let instance = world.workspace(1, shell());
     world.exit(instance, 1);
-    let spawn = world.ask(Command::Restart {
-        pane: pane(1),
-        config_env: Default::default(),
-    });
+    let spawn = world.ask(Command::Restart { pane: pane(1), config_env: Default::default() });
     world.ask(Command::ClosePane(pane(1)));
     let effects = world.started(crate::support::spawn_of(&spawn));
     assert_eq!(words(&effects), ["kill", "err GONE"]);

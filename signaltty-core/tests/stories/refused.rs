@@ -56,11 +56,7 @@ fn s1_31_a_refused_preflight_starts_no_process() {
 fn d3_some_refusals_can_be_overridden_by_hand_and_then_prove_nothing() {
     for code in FailureCode::ALL.iter().copied() {
         let mut world = tombstone();
-        world.ask(Command::Resume {
-            pane: pane(1),
-            anyway: true,
-            cwd: None,
-        });
+        world.ask(Command::Resume { pane: pane(1), anyway: true, cwd: None });
         let effects = deeds(&world.preflight(1, Err(refusal(code))));
         if !code.can_be_overridden() {
             assert_eq!(effects, [format!("err RESUME_REFUSED {code}")]);
@@ -86,11 +82,7 @@ fn d3_a_rewritten_record_is_one_key_more() {
     let effects = deeds(&world.preflight(1, Ok(rewritten.clone())));
     assert_eq!(effects, ["err RESUME_REFUSED rewritten"]);
     kept(&world, &before, FailureCode::Rewritten);
-    world.ask(Command::Resume {
-        pane: pane(1),
-        anyway: true,
-        cwd: None,
-    });
+    world.ask(Command::Resume { pane: pane(1), anyway: true, cwd: None });
     let effects = deeds(&world.preflight(1, Ok(rewritten)));
     assert_eq!(effects, ["spawn official claude A"]);
 }
@@ -100,10 +92,8 @@ fn s0_22_a_failed_start_names_its_reason() {
     let mut world = tombstone();
     let before = world.saved();
     let instance = world.spawning(1);
-    let effects = world.input(Input::Spawned {
-        instance,
-        result: Err(refusal(FailureCode::BinaryMissing)),
-    });
+    let effects =
+        world.input(Input::Spawned { instance, result: Err(refusal(FailureCode::BinaryMissing)) });
     assert_eq!(deeds(&effects), ["err RESUME_REFUSED binary_missing"]);
     kept(&world, &before, FailureCode::BinaryMissing);
 }
@@ -115,10 +105,7 @@ fn s0_23_c053_an_early_exit_keeps_the_id_and_the_last_words() {
     let instance = world.verifying(1);
     let effects = world.input(Input::Exited {
         instance,
-        status: ExitStatus {
-            code: Some(1),
-            signal: None,
-        },
+        status: ExitStatus { code: Some(1), signal: None },
         last_line: Some("No conversation found with session ID: A".into()),
     });
     assert_eq!(deeds(&effects), ["err RESUME_REFUSED spawn_failed"]);
@@ -136,11 +123,7 @@ fn s1_20_c046_a_contradicted_process_is_stopped_before_the_tombstone_returns() {
     world.read(instance, 0, "Z", Err(refusal(FailureCode::Gone)));
     assert_eq!(words(&world.pass(9_999)), [""; 0]);
     let effects = words(&world.pass(1));
-    let expected = [
-        "~resume.verdict contradicted",
-        "~resume.stage stopping",
-        "kill",
-    ];
+    let expected = ["~resume.verdict contradicted", "~resume.stage stopping", "kill"];
     assert_eq!(effects, expected);
     assert_eq!(world.state(pane(1)), "resuming");
     assert_eq!(words(&world.ask(resume(1))), ["err PANE_LIVE"]);
@@ -193,10 +176,7 @@ fn r7_what_an_unproven_process_says_is_not_kept_when_it_is_stopped() {
 fn a_process_that_waits_for_a_person_says_so_while_it_is_resumed() {
     let mut world = tombstone();
     let instance = world.verifying(1);
-    let wants = |attention| AgentReport {
-        attention: Some(attention),
-        ..AgentReport::default()
-    };
+    let wants = |attention| AgentReport { attention: Some(attention), ..AgentReport::default() };
     world.report(instance, wants(Attention::InputRequired));
     let attention = |world: &World| world.pane(pane(1)).record.attention;
     assert_eq!(attention(&world), Attention::InputRequired);

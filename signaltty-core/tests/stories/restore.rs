@@ -23,10 +23,7 @@ fn furnished() -> World {
     world.exit(died, 1);
     world.ask(Command::SetArea {
         tab: tab(4),
-        area: signaltty_core::layout::Size {
-            cols: 120,
-            rows: 40,
-        },
+        area: signaltty_core::layout::Size { cols: 120, rows: 40 },
     });
     world
 }

@@ -25,11 +25,7 @@ pub(crate) fn tombstone() -> World {
 #[test]
 fn c046_a_conversation_is_reopened_and_proven() {
     let mut world = tombstone();
-    let expected = [
-        "~pane.state resuming",
-        "~resume.stage checking",
-        "preflight A",
-    ];
+    let expected = ["~pane.state resuming", "~resume.stage checking", "preflight A"];
     assert_eq!(words(&world.ask(resume(1))), expected);
 
     let effects = world.preflight(1, Ok(extends("A", 1)));
@@ -142,16 +138,9 @@ fn d23_another_directory_is_saved_on_proof_only() {
     };
     for proven in [true, false] {
         let mut world = tombstone();
-        world.ask(Command::Resume {
-            pane: pane(1),
-            anyway: false,
-            cwd: Some("/moved".into()),
-        });
+        world.ask(Command::Resume { pane: pane(1), anyway: false, cwd: Some("/moved".into()) });
         let effects = world.preflight(1, Ok(extends("A", 1)));
-        let Effect::Spawn {
-            instance, command, ..
-        } = effects.last().unwrap()
-        else {
+        let Effect::Spawn { instance, command, .. } = effects.last().unwrap() else {
             panic!("{effects:?}")
         };
         assert_eq!(command.cwd, PathBuf::from("/moved"));
@@ -175,10 +164,7 @@ fn s1_26_a_pane_with_a_process_is_not_resumed_again() {
     let before = world.saved();
     assert_eq!(words(&world.ask(resume(1))), ["err PANE_LIVE"]);
     assert_eq!(
-        words(&world.ask(Command::Restart {
-            pane: pane(1),
-            config_env: Default::default()
-        })),
+        words(&world.ask(Command::Restart { pane: pane(1), config_env: Default::default() })),
         ["err PANE_LIVE"]
     );
     assert_eq!(world.saved(), before);
@@ -220,11 +206,8 @@ fn a_stale_preflight_starts_nothing() {
     let gone = refusal(signaltty_core::restore::FailureCode::Gone);
     world.preflight(1, Err(gone));
     world.ask(resume(1));
-    let effects = world.input(Input::Preflighted {
-        pane: pane(1),
-        request,
-        result: Ok(extends("A", 1)),
-    });
+    let effects =
+        world.input(Input::Preflighted { pane: pane(1), request, result: Ok(extends("A", 1)) });
     assert_eq!(effects, []);
     assert_eq!(world.stage(pane(1)), "checking");
 }

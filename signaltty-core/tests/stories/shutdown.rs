@@ -25,10 +25,7 @@ fn s0_4_the_last_save_is_synced_and_then_the_server_stops() {
     // S6: nothing more is started.
     world.exit(instance, 0);
     assert_eq!(words(&world.pass(600_000)), [""; 0]);
-    assert_eq!(
-        words(&world.ask(Command::Shutdown { force: true })),
-        ["err STOPPING"]
-    );
+    assert_eq!(words(&world.ask(Command::Shutdown { force: true })), ["err STOPPING"]);
     world.settled();
 }
 
@@ -37,10 +34,8 @@ fn s0_28_a_failed_last_save_still_stops_and_says_so() {
     let mut world = World::new();
     world.workspace(1, shell());
     let effects = world.ask(Command::Shutdown { force: true });
-    let effects = world.input(Input::Saved {
-        token: save_of(&effects),
-        result: Err(SaveFailure::NoSpace),
-    });
+    let effects =
+        world.input(Input::Saved { token: save_of(&effects), result: Err(SaveFailure::NoSpace) });
     assert_eq!(words(&effects), ["err NOT_SAVED", "stop"]);
     assert_eq!(words(&world.pass(600_000)), [""; 0]);
     world.settled();
@@ -52,10 +47,7 @@ fn s0_28_failures_before_do_not_delay_the_last_save() {
     world.workspace(1, shell());
     for _ in 0..6 {
         let effects = world.pass(60_000);
-        world.input(Input::Saved {
-            token: save_of(&effects),
-            result: Err(SaveFailure::Io),
-        });
+        world.input(Input::Saved { token: save_of(&effects), result: Err(SaveFailure::Io) });
     }
     let effects = world.input(HOST);
     assert_eq!(deeds(&effects), ["save synced"]);
@@ -68,10 +60,7 @@ fn a_save_under_way_is_not_the_last_one() {
         world.workspace(1, shell());
         let first = save_of(&world.pass(1_500));
         world.ask(Command::Shutdown { force: true });
-        let effects = world.input(Input::Saved {
-            token: first,
-            result,
-        });
+        let effects = world.input(Input::Saved { token: first, result });
         assert_eq!(words(&effects), ["save synced"]);
         let last = save_of(&effects);
         assert_eq!(world.save_ok(first), []);
@@ -84,10 +73,8 @@ fn s6_what_is_being_started_is_answered_and_stopped() {
     let mut world = World::new();
     let old = world.workspace(1, shell());
     world.exit(old, 1);
-    let restarting = spawn_of(&world.ask(Command::Restart {
-        pane: pane(1),
-        config_env: Default::default(),
-    }));
+    let restarting =
+        spawn_of(&world.ask(Command::Restart { pane: pane(1), config_env: Default::default() }));
     let creating = spawn_of(&world.ask(new_workspace(2, shell())));
     // They count: something runs, or is about to.
     let refused = words(&world.ask(Command::Shutdown { force: false }));
@@ -106,12 +93,7 @@ fn s6_a_resume_goes_back_to_its_tombstone() {
     let before = checking.saved();
     checking.ask(resume(1));
     let effects = words(&checking.input(HOST));
-    let expected = [
-        "~pane.state resumable",
-        "err STOPPING",
-        "~server.stopping",
-        "save synced",
-    ];
+    let expected = ["~pane.state resumable", "err STOPPING", "~server.stopping", "save synced"];
     assert_eq!(effects, expected);
     assert_eq!(checking.preflight(1, Ok(extends("A", 1))), []);
 

@@ -16,13 +16,8 @@ fn a_pane_exists_once_its_process_runs() {
     assert!(world.session.pane(pane(1)).is_none());
 
     let effects = world.started(spawn_of(&effects));
-    let expected = [
-        "~workspace.created",
-        "~tab.created",
-        "~pane.created",
-        "ok created",
-        "observe claude",
-    ];
+    let expected =
+        ["~workspace.created", "~tab.created", "~pane.created", "ok created", "observe claude"];
     assert_eq!(words(&effects), expected);
     assert_eq!(world.state(pane(1)), "live");
     assert_eq!(words(&world.pass(1_500)), ["save relaxed"]);
@@ -47,10 +42,8 @@ fn s1_a_failed_start_leaves_neither_tab_nor_pane() {
     ];
     for command in commands {
         let instance = spawn_of(&world.ask(command));
-        let effects = world.input(Input::Spawned {
-            instance,
-            result: Err(refusal(FailureCode::BinaryMissing)),
-        });
+        let effects = world
+            .input(Input::Spawned { instance, result: Err(refusal(FailureCode::BinaryMissing)) });
         assert_eq!(words(&effects), ["err SPAWN_FAILED binary_missing"]);
         assert_eq!(world.saved(), before);
     }
@@ -68,14 +61,7 @@ fn c115_a_split_resizes_its_neighbour_and_a_close_gives_the_room_back() {
     assert_eq!(ids, [pane(1), pane(2)]);
 
     let effects = world.ask(Command::ClosePane(pane(2)));
-    let expected = [
-        "kill",
-        "forget",
-        "~pane.closed",
-        "~tab.updated",
-        "resize 80x24",
-        "ok",
-    ];
+    let expected = ["kill", "forget", "~pane.closed", "~tab.updated", "resize 80x24", "ok"];
     assert_eq!(words(&effects), expected);
     assert_eq!(world.saved().tabs[0].active_pane, pane(1));
     world.settled();
@@ -101,13 +87,7 @@ fn s1_what_is_not_there_is_refused_and_changes_nothing() {
         (Command::ClosePane(pane(9)), "err NO_SUCH_PANE"),
         (Command::CloseTab(tab(9)), "err NO_SUCH_TAB"),
         (Command::CloseWorkspace(ws(9)), "err NO_SUCH_WORKSPACE"),
-        (
-            Command::Restart {
-                pane: pane(1),
-                config_env: Default::default(),
-            },
-            "err PANE_LIVE",
-        ),
+        (Command::Restart { pane: pane(1), config_env: Default::default() }, "err PANE_LIVE"),
         (crate::support::resume(1), "err PANE_LIVE"),
         (Command::Terminate(pane(9)), "err NO_SUCH_PANE"),
         (split(1, 1, shell()), "err INTERNAL"),
@@ -127,14 +107,7 @@ fn the_last_pane_takes_tab_and_workspace_along() {
     world.workspace(1, shell());
     assert!(!world.saved().emptied_by_user);
     let effects = world.ask(Command::ClosePane(pane(1)));
-    let expected = [
-        "kill",
-        "forget",
-        "~pane.closed",
-        "~tab.closed",
-        "~workspace.closed",
-        "ok",
-    ];
+    let expected = ["kill", "forget", "~pane.closed", "~tab.closed", "~workspace.closed", "ok"];
     assert_eq!(words(&effects), expected);
     // P9: this emptiness may be saved over what was there.
     assert!(world.saved().is_empty() && world.saved().emptied_by_user);
@@ -157,10 +130,7 @@ fn a_pane_whose_place_went_away_is_stopped() {
 fn c082_names_are_one_plain_line_and_a_title_can_be_given_back() {
     let mut world = World::new();
     let instance = world.workspace(1, shell());
-    let rename = |title: &str| Command::RenamePane {
-        pane: pane(1),
-        title: title.into(),
-    };
+    let rename = |title: &str| Command::RenamePane { pane: pane(1), title: title.into() };
     world.ask(rename("build\u{1b}[31m\n\u{202e}x"));
     assert_eq!(&*world.pane(pane(1)).record.title, "build [31m x");
     let fact = |text: &str| Input::Fact {
@@ -179,10 +149,7 @@ fn d10_a_process_gets_the_size_that_its_pane_has_once_it_runs() {
     let mut world = World::new();
     world.workspace(1, shell());
     let spawn = world.ask(split(1, 2, shell()));
-    let area = Size {
-        cols: 100,
-        rows: 30,
-    };
+    let area = Size { cols: 100, rows: 30 };
     world.ask(Command::SetArea { tab: tab(1), area });
     let effects = world.started(spawn_of(&spawn));
     let sizes = ["resize 50x30", "resize 49x30", "ok created"];

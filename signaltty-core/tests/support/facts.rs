@@ -22,10 +22,7 @@ pub fn anchor(name: &str, user_messages: u64) -> Anchor {
     Anchor {
         record: format!("/records/{name}").into(),
         file: None,
-        extent: Extent::Lines {
-            bytes: user_messages * 100,
-            sha256: [0; 32],
-        },
+        extent: Extent::Lines { bytes: user_messages * 100, sha256: [0; 32] },
         last_message: None,
         user_messages,
         base: None,
@@ -33,10 +30,7 @@ pub fn anchor(name: &str, user_messages: u64) -> Anchor {
 }
 
 pub fn extends(name: &str, user_messages: u64) -> Fingerprint {
-    Fingerprint {
-        relation: Relation::Extends,
-        now: anchor(name, user_messages),
-    }
+    Fingerprint { relation: Relation::Extends, now: anchor(name, user_messages) }
 }
 
 pub fn refusal(code: FailureCode) -> Refusal {
@@ -64,21 +58,12 @@ impl World {
     pub fn sees(&mut self, witness: Witness) -> Vec<Effect> {
         self.report(
             witness.instance,
-            AgentReport {
-                witness: Some(witness),
-                ..AgentReport::default()
-            },
+            AgentReport { witness: Some(witness), ..AgentReport::default() },
         )
     }
 
     pub fn does(&mut self, instance: InstanceId, lifecycle: Lifecycle) -> Vec<Effect> {
-        self.report(
-            instance,
-            AgentReport {
-                lifecycle: Some(lifecycle),
-                ..AgentReport::default()
-            },
-        )
+        self.report(instance, AgentReport { lifecycle: Some(lifecycle), ..AgentReport::default() })
     }
 
     pub fn report(&mut self, instance: InstanceId, report: AgentReport) -> Vec<Effect> {
@@ -86,11 +71,7 @@ impl World {
     }
 
     pub fn anchored(&mut self, instance: InstanceId, name: &str, messages: u64) -> Vec<Effect> {
-        self.input(Input::Anchored {
-            instance,
-            id: id(name),
-            result: Ok(anchor(name, messages)),
-        })
+        self.input(Input::Anchored { instance, id: id(name), result: Ok(anchor(name, messages)) })
     }
 
     /// A read of the record that a witness named.
@@ -101,12 +82,7 @@ impl World {
         name: &str,
         result: Result<Fingerprint, Refusal>,
     ) -> Vec<Effect> {
-        self.input(Input::RecordRead {
-            instance,
-            witness,
-            named: id(name),
-            result,
-        })
+        self.input(Input::RecordRead { instance, witness, named: id(name), result })
     }
 
     /// A workspace whose agent has a saved conversation.
@@ -132,11 +108,7 @@ impl World {
 
     pub fn preflight(&mut self, n: u8, result: Result<Fingerprint, Refusal>) -> Vec<Effect> {
         let request = self.request();
-        self.input(Input::Preflighted {
-            pane: pane(n),
-            request,
-            result,
-        })
+        self.input(Input::Preflighted { pane: pane(n), request, result })
     }
 
     /// Resumes a tombstone up to its process being started.

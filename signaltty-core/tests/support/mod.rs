@@ -62,10 +62,7 @@ impl World {
 
     pub fn clock(&self) -> Now {
         let wall = u64::try_from(self.now.as_millis()).unwrap();
-        Now {
-            mono: self.now,
-            wall: UnixMillis(wall),
-        }
+        Now { mono: self.now, wall: UnixMillis(wall) }
     }
 
     /// The state, as of a fixed time, so that two can be compared.
@@ -108,28 +105,19 @@ impl World {
     }
 
     pub fn started(&mut self, instance: InstanceId) -> Vec<Effect> {
-        self.input(Input::Spawned {
-            instance,
-            result: Ok(()),
-        })
+        self.input(Input::Spawned { instance, result: Ok(()) })
     }
 
     pub fn exit(&mut self, instance: InstanceId, code: i32) -> Vec<Effect> {
         self.input(Input::Exited {
             instance,
-            status: ExitStatus {
-                code: Some(code),
-                signal: None,
-            },
+            status: ExitStatus { code: Some(code), signal: None },
             last_line: None,
         })
     }
 
     pub fn save_ok(&mut self, token: SaveToken) -> Vec<Effect> {
-        self.input(Input::Saved {
-            token,
-            result: Ok(()),
-        })
+        self.input(Input::Saved { token, result: Ok(()) })
     }
 
     pub fn pane(&self, pane: PaneId) -> PaneView<'_> {
@@ -168,11 +156,8 @@ impl World {
 pub fn config() -> Config {
     let mut config = Config::default();
     let ten = Duration::from_secs(10);
-    let registry = AgentPolicy::new(
-        vec![WitnessSource::LiveRegistry],
-        LoadedRule::NotReported,
-        ten,
-    );
+    let registry =
+        AgentPolicy::new(vec![WitnessSource::LiveRegistry], LoadedRule::NotReported, ten);
     let lock = AgentPolicy::new(
         vec![WitnessSource::HeldLock, WitnessSource::StartReport],
         LoadedRule::Required,
@@ -234,11 +219,7 @@ pub fn split(of: u8, n: u8, spec: PaneSpec) -> Command {
 }
 
 pub fn resume(n: u8) -> Command {
-    Command::Resume {
-        pane: pane(n),
-        anyway: false,
-        cwd: None,
-    }
+    Command::Resume { pane: pane(n), anyway: false, cwd: None }
 }
 
 pub fn spawn_of(effects: &[Effect]) -> InstanceId {

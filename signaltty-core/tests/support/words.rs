@@ -58,11 +58,9 @@ fn event_word(event: &Event) -> String {
         Event::ResumeStage { stage, .. } => format!("~{name} {stage}"),
         Event::ResumeVerdict { verdict, .. } => format!("~{name} {}", verdict.as_str()),
         Event::ResumeFailed { refusal, .. } => format!("~{name} {}", refusal.code),
-        Event::AgentLifecycle {
-            lifecycle,
-            previous,
-            ..
-        } => format!("~{name} {previous} {lifecycle}"),
+        Event::AgentLifecycle { lifecycle, previous, .. } => {
+            format!("~{name} {previous} {lifecycle}")
+        }
         Event::AttentionChanged { attention, .. } => format!("~{name} {attention}"),
         Event::AgentBound { id, .. } => format!("~{name} {id}"),
         _ => format!("~{name}"),

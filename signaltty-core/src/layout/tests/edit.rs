@@ -10,14 +10,8 @@ use Direction::{Down, Left, Right, Up};
 
 fn check_split(before: &str, at: char, direction: Direction, after: &str) {
     let mut edited = layout(before);
-    edited
-        .split(at, direction, 'n', &Limits::default(), None)
-        .unwrap();
-    assert_eq!(
-        edited.to_string(),
-        after,
-        "{before} split {at} {direction:?}"
-    );
+    edited.split(at, direction, 'n', &Limits::default(), None).unwrap();
+    assert_eq!(edited.to_string(), after, "{before} split {at} {direction:?}");
     assert_eq!(edited.check(&Limits::default()), Ok(()));
 }
 
@@ -46,12 +40,7 @@ fn split_adds_a_sibling_or_nests() {
 
 #[test]
 fn equal_runs_stay_equal_and_others_share_the_split_pane() {
-    check_split(
-        "v1:[a*3|b*3|[c/d]*3]",
-        'a',
-        Right,
-        "v1:[a*3|n*3|b*3|[c/d]*3]",
-    );
+    check_split("v1:[a*3|b*3|[c/d]*3]", 'a', Right, "v1:[a*3|n*3|b*3|[c/d]*3]");
     // An even weight is halved.
     check_split("v1:[a*4|b*3]", 'a', Right, "v1:[a*2|n*2|b*3]");
     check_split("v1:[a*4|b*3]", 'a', Left, "v1:[n*2|a*2|b*3]");
@@ -69,23 +58,12 @@ fn a_split_leaves_the_share_of_other_panes_alone() {
     let mut edited = layout("v1:[a*5|b*7|c*11]");
     for (index, new) in ('d'..='h').enumerate() {
         let at = edited.leaves().nth(index * 2 % edited.len()).unwrap();
-        edited
-            .split(at, Right, new, &Limits::default(), None)
-            .unwrap();
+        edited.split(at, Right, new, &Limits::default(), None).unwrap();
     }
-    let Node::Split(split) = edited.root() else {
-        panic!("a row")
-    };
-    let total: u32 = split
-        .children()
-        .iter()
-        .map(|child| u32::from(child.weight.get()))
-        .sum();
+    let Node::Split(split) = edited.root() else { panic!("a row") };
+    let total: u32 = split.children().iter().map(|child| u32::from(child.weight.get())).sum();
     // Eight panes still make up three shares of 5, 7 and 11.
-    assert_eq!(
-        (split.axis(), split.children().len(), total % 23),
-        (Axis::Row, 8, 0)
-    );
+    assert_eq!((split.axis(), split.children().len(), total % 23), (Axis::Row, 8, 0));
 }
 
 fn check_close(before: &str, leaf: char, after: &str) {
@@ -112,11 +90,7 @@ fn inv_l2_close_merges_splits_of_one_axis_and_keeps_sizes() {
     // +---+-------+      +---+---+---+
     check_close("v1:[a|[[b|c]/d]]", 'd', "v1:[a*2|b|c]");
     check_close("v1:[a*3|[[b*2|c]/d]*2|e]", 'd', "v1:[a*9|b*4|c*2|e*3]");
-    check_close(
-        "v1:[a|[[b|c]/d]|[[e*2|f]/g]]",
-        'd',
-        "v1:[a*2|b|c|[[e*2|f]/g]*2]",
-    );
+    check_close("v1:[a|[[b|c]/d]|[[e*2|f]/g]]", 'd', "v1:[a*2|b|c|[[e*2|f]/g]*2]");
     check_close("v1:[a*65535|[[b*65535|c]/d]]", 'd', "v1:[a*65535|b|c]");
 
     let area = size(83, 24).into();
@@ -168,9 +142,7 @@ fn move_takes_out_and_puts_in() {
         ("v1:[a|[b/c]]", 'a', 'c', Left, "v1:[b/[a|c]]"),
     ] {
         let mut edited = layout(before);
-        edited
-            .move_leaf(leaf, beside, direction, &Limits::default(), None)
-            .unwrap();
+        edited.move_leaf(leaf, beside, direction, &Limits::default(), None).unwrap();
         assert_eq!(edited.to_string(), after, "{before}");
     }
 }
@@ -195,56 +167,26 @@ type Edit = fn(&mut Layout<char>) -> Result<(), EditError<char>>;
 fn refused_edits_name_the_reason_and_change_nothing() {
     const ROOMY: Size = Size { cols: 80, rows: 24 };
     let cases: [(Edit, EditError<char>); 14] = [
-        (
-            |l| l.split('x', Up, 'n', &Limits::default(), None),
-            EditError::UnknownLeaf('x'),
-        ),
-        (
-            |l| l.split('a', Up, 'b', &Limits::default(), None),
-            EditError::DuplicateLeaf('b'),
-        ),
-        (
-            |l| l.split('c', Right, 'n', &limits(2, 9, ROOMY), None),
-            EditError::TooDeep { limit: 2 },
-        ),
-        (
-            |l| l.split('c', Down, 'n', &limits(9, 3, ROOMY), None),
-            EditError::TooMany { limit: 3 },
-        ),
+        (|l| l.split('x', Up, 'n', &Limits::default(), None), EditError::UnknownLeaf('x')),
+        (|l| l.split('a', Up, 'b', &Limits::default(), None), EditError::DuplicateLeaf('b')),
+        (|l| l.split('c', Right, 'n', &limits(2, 9, ROOMY), None), EditError::TooDeep { limit: 2 }),
+        (|l| l.split('c', Down, 'n', &limits(9, 3, ROOMY), None), EditError::TooMany { limit: 3 }),
         (
             |l| l.split('b', Down, 'n', &Limits::default(), Some(size(80, 3))),
-            EditError::NoRoom {
-                leaf: 'c',
-                min: size(1, 1),
-            },
+            EditError::NoRoom { leaf: 'c', min: size(1, 1) },
         ),
         (|l| l.close('x').map(drop), EditError::UnknownLeaf('x')),
         (|l| l.swap('a', 'x'), EditError::UnknownLeaf('x')),
         (|l| l.swap('a', 'a'), EditError::SameLeaf('a')),
         (|l| l.replace('a', 'b'), EditError::DuplicateLeaf('b')),
-        (
-            |l| l.move_leaf('a', 'a', Up, &Limits::default(), None),
-            EditError::SameLeaf('a'),
-        ),
+        (|l| l.move_leaf('a', 'a', Up, &Limits::default(), None), EditError::SameLeaf('a')),
         (
             |l| l.move_leaf('a', 'c', Right, &limits(9, 9, size(30, 12)), Some(ROOMY)),
-            EditError::NoRoom {
-                leaf: 'a',
-                min: size(30, 12),
-            },
+            EditError::NoRoom { leaf: 'a', min: size(30, 12) },
         ),
-        (
-            |l| l.set_weight('x', Weight::MAX),
-            EditError::UnknownLeaf('x'),
-        ),
-        (
-            |l| l.set_branch_weight('a', Axis::Column, Weight::MAX),
-            EditError::NoSplit('a'),
-        ),
-        (
-            |l| l.move_leaf('x', 'a', Up, &Limits::default(), None),
-            EditError::UnknownLeaf('x'),
-        ),
+        (|l| l.set_weight('x', Weight::MAX), EditError::UnknownLeaf('x')),
+        (|l| l.set_branch_weight('a', Axis::Column, Weight::MAX), EditError::NoSplit('a')),
+        (|l| l.move_leaf('x', 'a', Up, &Limits::default(), None), EditError::UnknownLeaf('x')),
     ];
     // +---+---+
     // | a | b |
@@ -257,8 +199,5 @@ fn refused_edits_name_the_reason_and_change_nothing() {
         assert_eq!(edited, layout("v1:[a|[b/c]]"), "case {number}");
     }
     let mut only = layout("v1:a");
-    assert_eq!(
-        only.set_weight('a', Weight::MAX),
-        Err(EditError::NoSplit('a'))
-    );
+    assert_eq!(only.set_weight('a', Weight::MAX), Err(EditError::NoSplit('a')));
 }

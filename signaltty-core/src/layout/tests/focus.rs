@@ -17,11 +17,7 @@ fn check(
 ) {
     let rects = rects(&layout(text), size(80, 24).into());
     let cursor = cursor.map(|(col, row)| Point { col, row });
-    assert_eq!(
-        neighbour(&rects, from, direction, cursor),
-        to,
-        "{text} {from} {direction:?}"
-    );
+    assert_eq!(neighbour(&rects, from, direction, cursor), to, "{text} {from} {direction:?}");
 }
 
 #[test]

@@ -24,10 +24,7 @@ fn draw(text: &str, cols: u16, rows: u16) -> Vec<String> {
             }
         }
     }
-    cells
-        .into_iter()
-        .map(|row| row.into_iter().collect())
-        .collect()
+    cells.into_iter().map(|row| row.into_iter().collect()).collect()
 }
 
 #[test]
@@ -42,10 +39,7 @@ fn layouts_look_as_drawn() {
         ("v1:[a/b*3]", &["a", "-", "b", "b", "b"]),
         ("v1:[a*2|[b/c]]", &["aaaa|bb", "aaaa|--", "aaaa|cc"]),
         // A tiny share still shows, also the panes nested in it.
-        (
-            "v1:[a*65535|[[b|c]/d]]",
-            &["aaaa|b|c", "aaaa|---", "aaaa|ddd"],
-        ),
+        ("v1:[a*65535|[[b|c]/d]]", &["aaaa|b|c", "aaaa|---", "aaaa|ddd"]),
     ];
     for (text, picture) in cases {
         let (cols, rows) = (picture[0].len() as u16, picture.len() as u16);
@@ -55,20 +49,12 @@ fn layouts_look_as_drawn() {
 
 #[test]
 fn children_without_room_are_cut_from_the_end() {
-    for (cols, picture) in [
-        (0, ""),
-        (1, "a"),
-        (2, "aa"),
-        (3, "a|b"),
-        (4, "aa|b"),
-        (5, "a|b|c"),
-        (6, "aa|b|c"),
-    ] {
+    for (cols, picture) in
+        [(0, ""), (1, "a"), (2, "aa"), (3, "a|b"), (4, "aa|b"), (5, "a|b|c"), (6, "aa|b|c")]
+    {
         assert_eq!(draw("v1:[a|b|c]", cols, 1), [picture]);
-        let leaves: Vec<char> = rects(&layout("v1:[a|b|c]"), size(cols, 1).into())
-            .iter()
-            .map(|(l, _)| *l)
-            .collect();
+        let leaves: Vec<char> =
+            rects(&layout("v1:[a|b|c]"), size(cols, 1).into()).iter().map(|(l, _)| *l).collect();
         assert_eq!(leaves, ['a', 'b', 'c'], "cut panes are still listed");
     }
     // Nested panes that cannot all show leave a cell to each of their siblings.
@@ -80,36 +66,19 @@ fn children_without_room_are_cut_from_the_end() {
 
 #[test]
 fn rectangles_are_clipped_at_the_largest_coordinate() {
-    let far = Rect::new(
-        Point {
-            col: 65_000,
-            row: 65_535,
-        },
-        size(u16::MAX, u16::MAX),
-    );
+    let far = Rect::new(Point { col: 65_000, row: 65_535 }, size(u16::MAX, u16::MAX));
     assert_eq!((far.cols(), far.rows()), (535, 0));
     assert!(far.is_empty());
     let whole = Rect::from(size(u16::MAX, u16::MAX));
-    assert!(whole.contains(Point {
-        col: 65_534,
-        row: 0
-    }));
-    assert!(!whole.contains(Point {
-        col: 65_535,
-        row: 0
-    }));
+    assert!(whole.contains(Point { col: 65_534, row: 0 }));
+    assert!(!whole.contains(Point { col: 65_535, row: 0 }));
 }
 
 /// The sum of cells fits, nothing overlaps, and nothing sticks out.
 fn check_tiling(layout: &Layout<u16>, area: Rect) -> Result<(), TestCaseError> {
     let arrangement = arrange(layout, area);
     let lines = arrangement.separators.iter().map(|line| line.rect);
-    let all: Vec<Rect> = arrangement
-        .rects
-        .iter()
-        .map(|(_, rect)| *rect)
-        .chain(lines)
-        .collect();
+    let all: Vec<Rect> = arrangement.rects.iter().map(|(_, rect)| *rect).chain(lines).collect();
     let cells = |rect: &Rect| u64::from(rect.cols()) * u64::from(rect.rows());
     prop_assert_eq!(all.iter().map(cells).sum::<u64>(), cells(&area));
     let spans = |rect: &Rect| (rect.span(Axis::Row), rect.span(Axis::Column));

@@ -14,26 +14,17 @@ fn inv_l8_depth_and_count_stop_at_the_limit() {
         deep.split(new - 1, direction, new, &limits, None).unwrap();
     }
     assert_eq!(deep.depth(), 32);
-    assert_eq!(
-        deep.split(32, Right, 33, &limits, None),
-        Err(EditError::TooDeep { limit: 32 })
-    );
+    assert_eq!(deep.split(32, Right, 33, &limits, None), Err(EditError::TooDeep { limit: 32 }));
     assert_eq!(deep.check(&limits), Ok(()));
     let tight = super::limits(31, 256, Size::default());
-    assert_eq!(
-        deep.check(&tight),
-        Err(LayoutViolation::TooDeep { limit: 31 })
-    );
+    assert_eq!(deep.check(&tight), Err(LayoutViolation::TooDeep { limit: 31 }));
 
     let mut wide = Layout::single(0_u32);
     for new in 1..256 {
         wide.split(new - 1, Right, new, &limits, None).unwrap();
     }
     assert_eq!(wide.len(), 256);
-    assert_eq!(
-        wide.split(0, Down, 256, &limits, None),
-        Err(EditError::TooMany { limit: 256 })
-    );
+    assert_eq!(wide.split(0, Down, 256, &limits, None), Err(EditError::TooMany { limit: 256 }));
     // What an edit makes, a load accepts.
     for layout in [deep, wide] {
         assert_eq!(numbers(&layout.to_string()), layout);
@@ -69,10 +60,7 @@ fn panes_that_are_cramped_already_do_not_block_an_edit_elsewhere() {
     edited.split('a', Down, 'c', &wanted, area).unwrap();
     assert_eq!(
         edited.split('b', Down, 'd', &wanted, area),
-        Err(EditError::NoRoom {
-            leaf: 'd',
-            min: size(10, 5)
-        })
+        Err(EditError::NoRoom { leaf: 'd', min: size(10, 5) })
     );
 }
 
@@ -83,9 +71,7 @@ fn a_layout_made_under_wider_limits_can_be_edited_but_not_grow() {
     edited.move_leaf('a', 'c', Right, &narrow, None).unwrap();
     assert_eq!(edited, layout("v1:[b/[c|a|d]]"));
     let mut edited = layout("v1:[a|[b/[c|d]]]");
-    edited
-        .move_leaf('a', 'd', Down, &limits(2, 3, size(1, 1)), None)
-        .unwrap();
+    edited.move_leaf('a', 'd', Down, &limits(2, 3, size(1, 1)), None).unwrap();
     assert_eq!(edited, layout("v1:[b/[c|[d/a]]]"));
     let grow = edited.split('a', Down, 'e', &narrow, None);
     assert_eq!(grow, Err(EditError::TooMany { limit: 3 }));

@@ -13,13 +13,7 @@ fn leaves_are_translated_and_the_shape_stays() {
 #[test]
 fn a_failed_translation_is_reported() {
     let tree = layout("v1:[a*2|[b/c]]");
-    let missing = tree.try_map(|leaf| {
-        if leaf == 'b' {
-            Err("no such pane")
-        } else {
-            Ok(leaf)
-        }
-    });
+    let missing = tree.try_map(|leaf| if leaf == 'b' { Err("no such pane") } else { Ok(leaf) });
     assert_eq!(missing, Err(MapError::Leaf("no such pane")));
     let merged = tree.try_map(|leaf| Ok::<_, ()>(if leaf == 'c' { 'a' } else { leaf }));
     assert_eq!(merged, Err(MapError::DuplicateLeaf('a')));
@@ -32,9 +26,8 @@ struct Launch(&'static str);
 #[test]
 fn an_exported_tab_is_applied_with_new_ids() {
     let tab = layout("v1:[a*2|[b/c]]");
-    let exported = tab
-        .try_export(|leaf| Ok::<_, ()>(Launch(if leaf == 'a' { "top" } else { "sh" })))
-        .unwrap();
+    let exported =
+        tab.try_export(|leaf| Ok::<_, ()>(Launch(if leaf == 'a' { "top" } else { "sh" }))).unwrap();
 
     // The shape is checked over positions before any pane is started.
     let mut launches = Vec::new();
@@ -43,10 +36,7 @@ fn an_exported_tab_is_applied_with_new_ids() {
         Ok::<_, ()>(launches.len() - 1)
     });
     let shape = Layout::from_raw(positions.unwrap(), &Limits::default()).unwrap();
-    assert_eq!(
-        launches.iter().map(|launch| launch.0).collect::<Vec<_>>(),
-        ["top", "sh", "sh"]
-    );
+    assert_eq!(launches.iter().map(|launch| launch.0).collect::<Vec<_>>(), ["top", "sh", "sh"]);
     let ids = ['x', 'y', 'z'];
     let applied = shape.try_map(|position| ids.get(position).copied().ok_or(()));
     assert_eq!(applied, Ok(layout("v1:[x*2|[y/z]]")));
@@ -69,9 +59,7 @@ fn the_first_error_ends_the_translation_of_an_unchecked_tree() {
         if leaf == 'b' { Err(leaf) } else { Ok(leaf) }
     });
     assert_eq!((result.map(drop), seen.as_str()), (Err('b'), "ab"));
-    let empty: Result<Layout<char>, _> = Layout::from_raw(
-        super::split(crate::layout::Axis::Row, []),
-        &Limits::default(),
-    );
+    let empty: Result<Layout<char>, _> =
+        Layout::from_raw(super::split(crate::layout::Axis::Row, []), &Limits::default());
     assert_eq!(empty, Err(LayoutViolation::FewChildren { found: 0 }));
 }

@@ -15,21 +15,15 @@ mod weight;
 use super::{Axis, Layout, Limits, RawChild, RawNode, RawWeight, Size};
 
 fn layout(text: &str) -> Layout<char> {
-    text.parse()
-        .unwrap_or_else(|error| panic!("{text}: {error}"))
+    text.parse().unwrap_or_else(|error| panic!("{text}: {error}"))
 }
 
 fn numbers(text: &str) -> Layout<u32> {
-    text.parse()
-        .unwrap_or_else(|error| panic!("{text}: {error}"))
+    text.parse().unwrap_or_else(|error| panic!("{text}: {error}"))
 }
 
 fn limits(depth: u8, leaves: u16, min_pane: Size) -> Limits {
-    Limits {
-        depth,
-        leaves,
-        min_pane,
-    }
+    Limits { depth, leaves, min_pane }
 }
 
 fn size(cols: u16, rows: u16) -> Size {
@@ -38,10 +32,7 @@ fn size(cols: u16, rows: u16) -> Size {
 
 /// A split whose children all have weight 1.
 fn split<L>(axis: Axis, children: impl IntoIterator<Item = RawNode<L>>) -> RawNode<L> {
-    RawNode::split(
-        axis,
-        children.into_iter().map(|node| RawChild::new(1_i64, node)),
-    )
+    RawNode::split(axis, children.into_iter().map(|node| RawChild::new(1_i64, node)))
 }
 
 /// A row of panes `a`, `b`, … with these weights.

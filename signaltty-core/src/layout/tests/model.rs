@@ -48,10 +48,7 @@ pub(super) fn edits(count: std::ops::Range<usize>) -> impl Strategy<Value = Vec<
 }
 
 fn pick(layout: &Layout<u16>, choice: u16) -> u16 {
-    layout
-        .leaves()
-        .nth(usize::from(choice) % layout.len())
-        .unwrap()
+    layout.leaves().nth(usize::from(choice) % layout.len()).unwrap()
 }
 
 pub(super) fn apply(
@@ -115,10 +112,7 @@ fn check_against_model(edits: Vec<Edit>, limits: &Limits, area: Option<Size>) {
         }
         assert_eq!(layout.leaves().collect::<Vec<_>>(), model, "{edit:?}");
         assert_eq!(layout.check(limits), Ok(()), "{edit:?}");
-        assert_eq!(
-            Layout::parse(&layout.to_string(), limits).as_ref(),
-            Ok(&layout)
-        );
+        assert_eq!(Layout::parse(&layout.to_string(), limits).as_ref(), Ok(&layout));
     }
 }
 

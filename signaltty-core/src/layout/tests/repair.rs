@@ -29,24 +29,13 @@ fn c089_malformed_trees_are_repaired_and_reported() {
     let cases = [
         // A leaf twice: the first place counts.
         (
-            split(
-                Row,
-                [leaf('a'), split(Column, [leaf('b'), leaf('a')]), leaf('c')],
-            ),
+            split(Row, [leaf('a'), split(Column, [leaf('b'), leaf('a')]), leaf('c')]),
             "v1:[a|b|c]",
             vec![V::DuplicateLeaf('a')],
         ),
-        (
-            split(Row, [leaf('a'), leaf('a')]),
-            "v1:a",
-            vec![V::DuplicateLeaf('a')],
-        ),
+        (split(Row, [leaf('a'), leaf('a')]), "v1:a", vec![V::DuplicateLeaf('a')]),
         // Splits with too few children.
-        (
-            split(Row, [leaf('a')]),
-            "v1:a",
-            vec![V::FewChildren { found: 1 }],
-        ),
+        (split(Row, [leaf('a')]), "v1:a", vec![V::FewChildren { found: 1 }]),
         (
             split(Row, [leaf('a'), split(Column, []), leaf('b')]),
             "v1:[a|b]",
@@ -59,13 +48,7 @@ fn c089_malformed_trees_are_repaired_and_reported() {
             vec![V::SameAxis],
         ),
         (
-            split(
-                Row,
-                [
-                    leaf('a'),
-                    split(Column, [split(Row, [leaf('b'), leaf('c')])]),
-                ],
-            ),
+            split(Row, [leaf('a'), split(Column, [split(Row, [leaf('b'), leaf('c')])])]),
             "v1:[a*2|b|c]",
             vec![V::FewChildren { found: 1 }, V::SameAxis],
         ),
@@ -88,35 +71,19 @@ fn c089_a_tree_without_leaves_gives_no_layout() {
 #[test]
 fn c089_unknown_and_missing_panes_are_settled_by_edits() {
     // `x` has no record; `d` is in no leaf.
-    let mut found = repair(split(Axis::Row, ['a', 'x', 'c'].map(leaf)))
-        .layout
-        .unwrap();
+    let mut found = repair(split(Axis::Row, ['a', 'x', 'c'].map(leaf))).layout.unwrap();
     found.close('x').unwrap();
-    found
-        .split(
-            'c',
-            crate::layout::Direction::Right,
-            'd',
-            &Limits::default(),
-            None,
-        )
-        .unwrap();
+    found.split('c', crate::layout::Direction::Right, 'd', &Limits::default(), None).unwrap();
     assert_eq!(found, layout("v1:[a|c|d]"));
 }
 
 /// Splits of alternating axis, each with a leaf and the next split.
 fn chain(depth: u32) -> RawNode<u32> {
     let axis = |level| {
-        if level % 2 == 0 {
-            Axis::Row
-        } else {
-            Axis::Column
-        }
+        if level % 2 == 0 { Axis::Row } else { Axis::Column }
     };
     let innermost = leaf(depth);
-    (0..depth).rev().fold(innermost, |inner, level| {
-        split(axis(level), [leaf(level), inner])
-    })
+    (0..depth).rev().fold(innermost, |inner, level| split(axis(level), [leaf(level), inner]))
 }
 
 #[test]
@@ -126,16 +93,8 @@ fn c089_ten_thousand_levels_lose_no_pane_and_need_no_stack() {
     assert_eq!((found.depth(), found.len()), (32, 256));
     assert!(found.leaves().eq(0..256));
     assert!(repaired.displaced.iter().copied().eq(256..=10_000));
-    assert!(
-        repaired
-            .problems
-            .contains(&LayoutViolation::TooDeep { limit: 32 })
-    );
-    assert!(
-        repaired
-            .problems
-            .contains(&LayoutViolation::TooManyLeaves { limit: 256 })
-    );
+    assert!(repaired.problems.contains(&LayoutViolation::TooDeep { limit: 32 }));
+    assert!(repaired.problems.contains(&LayoutViolation::TooManyLeaves { limit: 256 }));
     // The outer levels, which the user sees best, are untouched.
     assert!(found.to_string().starts_with("v1:[0|[1/[2|[3/"));
 
@@ -175,10 +134,7 @@ fn the_list_of_problems_is_bounded() {
 
 #[test]
 fn debug_output_of_an_unchecked_tree_is_one_line() {
-    assert_eq!(
-        format!("{:?}", chain(10_000)),
-        "Split { axis: Row, children: [2 children] }"
-    );
+    assert_eq!(format!("{:?}", chain(10_000)), "Split { axis: Row, children: [2 children] }");
 }
 
 fn raw_weight() -> impl Strategy<Value = RawWeight> {
@@ -204,9 +160,7 @@ impl Tree {
             Self::Leaf(leaf) => RawNode::Leaf(*leaf),
             Self::Split(row, children) => RawNode::split(
                 if *row { Axis::Row } else { Axis::Column },
-                children
-                    .iter()
-                    .map(|(weight, tree)| RawChild::new(*weight, tree.raw())),
+                children.iter().map(|(weight, tree)| RawChild::new(*weight, tree.raw())),
             ),
         }
     }
@@ -221,15 +175,10 @@ impl Tree {
 }
 
 fn tree() -> impl Strategy<Value = Tree> {
-    any::<u8>()
-        .prop_map(Tree::Leaf)
-        .prop_recursive(12, 200, 5, |inner| {
-            (
-                any::<bool>(),
-                prop::collection::vec((raw_weight(), inner), 0..5),
-            )
-                .prop_map(|(row, children)| Tree::Split(row, children))
-        })
+    any::<u8>().prop_map(Tree::Leaf).prop_recursive(12, 200, 5, |inner| {
+        (any::<bool>(), prop::collection::vec((raw_weight(), inner), 0..5))
+            .prop_map(|(row, children)| Tree::Split(row, children))
+    })
 }
 
 proptest! {

@@ -21,11 +21,7 @@ fn c083_insane_weights_become_sane_shares() {
         ([Ratio(f64::NAN), Ratio(f64::INFINITY)], "v1:[a|b]", 2),
         ([Unreadable, Unreadable], "v1:[a|b]", 2),
         ([Unreadable, Ratio(0.5)], "v1:[a|b]", 1),
-        (
-            [Ratio(f64::MIN_POSITIVE), Ratio(5e-324)],
-            "v1:[a*2381|b*119]",
-            1,
-        ),
+        ([Ratio(f64::MIN_POSITIVE), Ratio(5e-324)], "v1:[a*2381|b*119]", 1),
         // Whole numbers.
         ([Whole(65_535), Whole(1)], "v1:[a*65535|b]", 0),
         ([Whole(0), Whole(0)], "v1:[a|b]", 2),
@@ -37,17 +33,9 @@ fn c083_insane_weights_become_sane_shares() {
         let found = repaired.layout.unwrap();
         assert_eq!(found.to_string(), expected, "{weights:?}");
         let is_bad = |p: &LayoutViolation<char>| matches!(p, LayoutViolation::BadWeight { .. });
-        assert_eq!(
-            repaired.problems.iter().filter(|p| is_bad(p)).count(),
-            bad,
-            "{weights:?}"
-        );
+        assert_eq!(repaired.problems.iter().filter(|p| is_bad(p)).count(), bad, "{weights:?}");
         assert_eq!(repaired.problems.len(), bad);
-        assert!(
-            rects(&found, size(80, 24).into())
-                .iter()
-                .all(|(_, rect)| !rect.is_empty())
-        );
+        assert!(rects(&found, size(80, 24).into()).iter().all(|(_, rect)| !rect.is_empty()));
         // The strict way draws the line at the same place.
         let strict = Layout::from_raw(row(&weights), &Limits::default());
         assert_eq!(strict.is_ok(), bad == 0, "{weights:?}");

@@ -25,25 +25,14 @@ fn printing_is_canonical() {
 #[test]
 fn any_character_of_a_leaf_is_escaped_where_needed() {
     let mut escaped = Layout::single('[');
-    let leaves = [
-        ']', '|', '/', '*', '%', ' ', '\n', '\u{7f}', '\u{2003}', 'é', '😀', '-',
-    ];
+    let leaves = [']', '|', '/', '*', '%', ' ', '\n', '\u{7f}', '\u{2003}', 'é', '😀', '-'];
     for leaf in leaves {
         escaped
-            .split(
-                '[',
-                crate::layout::Direction::Right,
-                leaf,
-                &Limits::default(),
-                None,
-            )
+            .split('[', crate::layout::Direction::Right, leaf, &Limits::default(), None)
             .unwrap();
     }
     let text = escaped.to_string();
-    assert!(
-        text.starts_with("v1:[%5B|-|😀|é|%E2%80%83|%7F|%0A|%20|%25|"),
-        "{text}"
-    );
+    assert!(text.starts_with("v1:[%5B|-|😀|é|%E2%80%83|%7F|%0A|%20|%25|"), "{text}");
     assert_eq!(layout(&text), escaped);
 }
 
@@ -82,27 +71,13 @@ fn errors_say_what_and_where() {
         ("v1:[1|%zz]", 6, K::Escape),
         ("v1:[1|%3]", 6, K::Escape),
         ("v1:[1|%FF]", 6, K::Escape),
-        (
-            "v1:[1|x]",
-            6,
-            K::Leaf {
-                reason: "invalid digit found in string".into(),
-            },
-        ),
+        ("v1:[1|x]", 6, K::Leaf { reason: "invalid digit found in string".into() }),
         ("v1:[]", 3, K::Invalid(V::FewChildren { found: 0 })),
         ("v1:[[1]|2]", 4, K::Invalid(V::FewChildren { found: 1 })),
         ("v1:[1|[2|3]]", 6, K::Invalid(V::SameAxis)),
         ("v1:[1|[2/1]]", 9, K::Invalid(V::DuplicateLeaf(1))),
-        (
-            "v1:[1|[2/[3|[4/5]]]]",
-            12,
-            K::Invalid(V::TooDeep { limit: 3 }),
-        ),
-        (
-            "v1:[1|2|3|4|5|6]",
-            14,
-            K::Invalid(V::TooManyLeaves { limit: 5 }),
-        ),
+        ("v1:[1|[2/[3|[4/5]]]]", 12, K::Invalid(V::TooDeep { limit: 3 })),
+        ("v1:[1|2|3|4|5|6]", 14, K::Invalid(V::TooManyLeaves { limit: 5 })),
     ] {
         check_error(text, at, kind);
     }
@@ -116,10 +91,7 @@ fn input_of_any_length_and_depth_is_safe() {
     let violation = LayoutViolation::TooDeep { limit: 32 };
     assert_eq!(
         deep.parse::<Layout<u32>>(),
-        Err(ParseError {
-            at: 35,
-            kind: ParseErrorKind::Invalid(violation)
-        })
+        Err(ParseError { at: 35, kind: ParseErrorKind::Invalid(violation) })
     );
     let unclosed = Layout::<u32>::parse_lenient(&deep, &Limits::default());
     assert_eq!(unclosed.unwrap_err().kind, ParseErrorKind::ExpectedNode);
@@ -141,12 +113,7 @@ fn lenient_parsing_repairs_what_is_well_formed() {
     ] {
         let repaired = Layout::<u32>::parse_lenient(text, &Limits::default()).unwrap();
         assert_eq!(repaired.layout, Some(numbers(expected)), "{text}");
-        assert_eq!(
-            repaired.problems.len(),
-            problems,
-            "{text} {:?}",
-            repaired.problems
-        );
+        assert_eq!(repaired.problems.len(), problems, "{text} {:?}", repaired.problems);
     }
     let cut = Layout::<u32>::parse_lenient("v1:[1|2", &Limits::default());
     assert_eq!(cut.unwrap_err().at, 7);
