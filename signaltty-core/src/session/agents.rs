@@ -6,7 +6,7 @@
 //! somebody has said something: an id without a message cannot be resumed, so
 //! it never replaces one that can (C028, C029, C035).
 
-use super::{Effect, Event, Heard, PaneVerdict, Session, VerdictWord, publish, resume};
+use super::{Effect, Event, Heard, PaneVerdict, Session, VerdictWord, publish, verify};
 use crate::agent::{
     AgentReport, AgentSessionId, Anchor, Conversation, Moment, RecordRead, Verdict, Witness, judge,
 };
@@ -198,11 +198,11 @@ impl Session {
             return;
         };
         let (before, witnesses) = (Some(&proof.before), &mut proof.witnesses);
-        let (new, read) = resume::add_witness(&kind, &saved, before, witnesses, witness);
+        let (new, read) = verify::add_witness(&kind, &saved, before, witnesses, witness);
         if new {
             proof.moment = Moment::Waiting;
         }
-        if proof.witnesses.len() > resume::MOST_WITNESSES {
+        if proof.witnesses.len() > verify::MOST_WITNESSES {
             // It stays unconfirmed; this must not grow with the days.
             entry.run.proof = None;
             return;
@@ -238,8 +238,8 @@ impl Session {
         let (before, witnesses) = (Some(&proof.before), &proof.witnesses);
         match judge(&saved, before, &policy, *instance, witnesses, proof.moment) {
             Verdict::Verified(session) => {
-                let evidence = resume::evidence(witnesses);
-                let anchor = resume::newest_anchor(witnesses, session.id());
+                let evidence = verify::evidence(witnesses);
+                let anchor = verify::newest_anchor(witnesses, session.id());
                 self.keep_conversation(pane, &saved, session.id().clone(), anchor, out);
                 if let Some(agent) = self.panes.get_mut(&pane).and_then(|e| e.edit().agent.as_mut())
                 {
@@ -249,7 +249,7 @@ impl Session {
                 self.set_verdict(pane, VerdictWord::Verified, evidence, out);
             }
             Verdict::Contradicted(why) => {
-                let mut evidence = resume::evidence(witnesses);
+                let mut evidence = verify::evidence(witnesses);
                 evidence.push(why.to_string().into());
                 let message = format!(
                     "{why}; the process was left to its person, the saved conversation {} is kept",

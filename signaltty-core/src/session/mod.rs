@@ -8,14 +8,17 @@
 mod agents;
 mod check;
 mod command;
+mod create;
 mod effect;
 mod event;
 mod input;
+mod outcome;
 mod process;
 mod restore;
 mod resume;
 mod shutdown;
 mod structure;
+mod verify;
 mod view;
 
 use std::collections::BTreeMap;
@@ -87,7 +90,7 @@ pub struct Session {
     /// Which pane an instance belongs to, while it may still report.
     instances: BTreeMap<InstanceId, PaneId>,
     /// Processes being started for panes that do not exist before they run.
-    pending: BTreeMap<InstanceId, structure::Creation>,
+    pending: BTreeMap<InstanceId, create::Creation>,
     /// Saved commands being run again.
     restarting: BTreeMap<InstanceId, (RequestId, PaneId, ConfigEnv)>,
     /// Processes being started, each with the size that its terminal has. One

@@ -287,10 +287,10 @@ impl Driver {
                 Effect::Spawn { instance, .. } => self.starting.push(*instance),
                 Effect::Preflight { pane, request, .. } => self.preflights.push((*pane, *request)),
                 Effect::ReadRecord { instance, witness, named, .. } => {
-                    self.reads.push((*instance, *witness, named.id.clone()))
+                    self.reads.push((*instance, *witness, named.id.clone()));
                 }
                 Effect::Anchor { instance, conversation, .. } => {
-                    self.anchors.push((*instance, conversation.id.clone()))
+                    self.anchors.push((*instance, conversation.id.clone()));
                 }
                 Effect::Save { token, .. } => {
                     assert_eq!(self.save.replace(*token), None, "one write at a time");

@@ -1,0 +1,259 @@
+//! Evidence during a resume, and what is decided from it.
+//!
+//! The record that a witness names is read after the witness; only then does it
+//! count. Nothing here starts or stops a process except through the outcome.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::{Effect, Proof, Session, VerdictWord};
+use crate::agent::{
+    AgentKind, AgentPolicy, AgentSessionId, Conversation, Fingerprint, Moment, RecordRead,
+    Relation, Verdict, Witness, judge,
+};
+use crate::id::{InstanceId, PaneId};
+use crate::restore::{FailureCode, PaneState, Refusal, ResumeStage};
+use crate::time::Now;
+
+/// Longest line of a witness, in characters.
+const DETAIL_CHARS: usize = 200;
+
+/// How many different things an instance may show before it is judged.
+pub(super) const MOST_WITNESSES: usize = 64;
+
+impl Session {
+    /// Evidence arrived. The record that it names is read next, and only then
+    /// is anything decided.
+    pub(super) fn witnessed(
+        &mut self,
+        now: Now,
+        pane: PaneId,
+        witness: Witness,
+        out: &mut Vec<Effect>,
+    ) {
+        let Some((kind, saved)) = self.resumed_conversation(pane) else {
+            return;
+        };
+        let Some((before, witnesses)) = self.verifying(pane) else {
+            return;
+        };
+        let (new, read) = add_witness(&kind, &saved, before.as_ref(), witnesses, witness);
+        out.extend(read);
+        // Who changes their mind so often is judged by what they show now.
+        let moment =
+            if witnesses.len() < MOST_WITNESSES { Moment::Waiting } else { Moment::Deadline };
+        if new {
+            self.decide(now, pane, moment, out);
+        }
+    }
+
+    pub(super) fn record_read(
+        &mut self,
+        now: Now,
+        instance: InstanceId,
+        witness: usize,
+        named: AgentSessionId,
+        result: Result<Fingerprint, Refusal>,
+        out: &mut Vec<Effect>,
+    ) {
+        let Some(pane) = self.instances.get(&instance).copied() else {
+            return;
+        };
+        let read = RecordRead::Done { named, result };
+        let Some((_, witnesses)) = self.verifying(pane) else {
+            return self.later_record(now, pane, witness, read, out);
+        };
+        if let Some(known) = witnesses.get_mut(witness) {
+            known.record = read;
+        }
+        self.decide(now, pane, Moment::Waiting, out);
+    }
+
+    pub(super) fn decide(&mut self, now: Now, pane: PaneId, moment: Moment, out: &mut Vec<Effect>) {
+        let policy = self.policy_of(pane);
+        let Some((_, saved)) = self.resumed_conversation(pane) else {
+            return;
+        };
+        let Some(entry) = self.panes.get(&pane) else {
+            return;
+        };
+        let PaneState::Resuming(stage) = &entry.state else {
+            return;
+        };
+        let ResumeStage::Verifying { request, instance, before, witnesses, .. } = &**stage else {
+            return;
+        };
+        let (request, instance) = (*request, *instance);
+        let nothing = AgentPolicy::unprovable(Duration::ZERO);
+        let policy = policy.as_ref().unwrap_or(&nothing);
+        match judge(&saved, before.as_ref(), policy, instance, witnesses, moment) {
+            Verdict::Verified(session) => {
+                let anchor = newest_anchor(witnesses, session.id());
+                let evidence = evidence(witnesses);
+                let id = session.id().clone();
+                self.keep_conversation(pane, &saved, id.clone(), anchor, out);
+                self.finish_resume(now, pane, request, id, VerdictWord::Verified, evidence, out);
+            }
+            Verdict::Contradicted(why) => {
+                let mut evidence = evidence(witnesses);
+                evidence.push(why.to_string().into());
+                let message = format!(
+                    "{why}; the process was stopped, the saved conversation {} is kept",
+                    saved.id
+                );
+                let refusal = Refusal::new(FailureCode::Contradicted, message);
+                self.stop_resume(pane, request, instance, refusal, evidence, out);
+            }
+            Verdict::Unconfirmed if moment == Moment::Deadline => {
+                let evidence = evidence(witnesses);
+                // Without a sound preflight, or for an agent that can show
+                // nothing, no evidence could settle it any more.
+                let provable = before.clone().filter(|_| !policy.required.is_empty());
+                let proof =
+                    provable.map(|before| Proof { before, witnesses: witnesses.clone(), moment });
+                let word = VerdictWord::Unconfirmed;
+                self.finish_resume(now, pane, request, saved.id, word, evidence, out);
+                if let Some(entry) = self.panes.get_mut(&pane) {
+                    entry.run.proof = proof;
+                }
+                self.note_unconfirmed(now, pane);
+            }
+            Verdict::Unconfirmed => {}
+        }
+    }
+
+    pub(super) fn check_deadlines(&mut self, now: Now, out: &mut Vec<Effect>) {
+        let passed = |entry: &super::PaneEntry| entry.deadline().is_some_and(|at| at <= now.mono);
+        let due: Vec<_> = self.panes.iter().filter(|(_, e)| passed(e)).map(|(id, _)| *id).collect();
+        for pane in due {
+            self.decide(now, pane, Moment::Deadline, out);
+        }
+    }
+
+    pub(super) fn verifying(
+        &mut self,
+        pane: PaneId,
+    ) -> Option<(&Option<Fingerprint>, &mut Vec<Witness>)> {
+        let PaneState::Resuming(stage) = &mut self.panes.get_mut(&pane)?.state else {
+            return None;
+        };
+        match &mut **stage {
+            ResumeStage::Verifying { before, witnesses, .. } => Some((before, witnesses)),
+            _ => None,
+        }
+    }
+}
+
+/// Notes a witness, and gives the effect that reads the record which it names.
+///
+/// The same look with the same answer proves nothing more: it is not new. It
+/// only has the record read once more if that could not be read yet.
+pub(super) fn add_witness(
+    kind: &AgentKind,
+    saved: &Conversation,
+    before: Option<&Fingerprint>,
+    witnesses: &mut Vec<Witness>,
+    witness: Witness,
+) -> (bool, Option<Effect>) {
+    let mut latest = witnesses.iter().enumerate().rev();
+    let known = latest
+        .find(|(_, known)| known.source == witness.source)
+        .filter(|(_, w)| w.sessions == witness.sessions && w.loaded == witness.loaded);
+    let Some((index, known)) = known else {
+        let read = read_for(kind, saved, before, &witness, witnesses.len());
+        witnesses.push(witness);
+        return (true, read);
+    };
+    let passing = |code| {
+        use FailureCode::{Busy, Gone, Unreadable};
+        matches!(code, Gone | Unreadable | Busy)
+    };
+    let again = match &known.record {
+        RecordRead::Done { result: Err(refusal), .. } => passing(refusal.code),
+        _ => false,
+    };
+    let read = read_for(kind, saved, before, &witness, index).filter(|_| again);
+    (false, read)
+}
+
+/// The effect that reads the record which a witness names.
+///
+/// A witness that shows the saved id names that; one that shows a single other
+/// id may still be the same conversation under a new one. The id comes from the
+/// witness in both cases.
+pub(super) fn read_for(
+    kind: &AgentKind,
+    saved: &Conversation,
+    before: Option<&Fingerprint>,
+    witness: &Witness,
+    index: usize,
+) -> Option<Effect> {
+    let before = before?;
+    let mut shown = witness.sessions.iter();
+    let named = match (shown.next(), shown.next()) {
+        (Some(only), None) => only,
+        _ => witness.sessions.get(&saved.id)?,
+    };
+    let named = Conversation {
+        id: named.clone(),
+        anchor: Some(before.now.clone()),
+        previous: None,
+        cwd: saved.cwd.clone(),
+        config_env: saved.config_env.clone(),
+    };
+    Some(Effect::ReadRecord {
+        instance: witness.instance,
+        witness: index,
+        kind: kind.clone(),
+        named,
+    })
+}
+
+/// What the witnesses say, a line each, the latest of every source.
+pub(super) fn evidence(witnesses: &[Witness]) -> Vec<Arc<str>> {
+    let mut lines = Vec::new();
+    for (at, witness) in witnesses.iter().enumerate() {
+        let later = witnesses.iter().skip(at + 1).any(|w| w.source == witness.source);
+        if later {
+            continue;
+        }
+        let detail = super::plain_line(&witness.detail, DETAIL_CHARS);
+        lines.push(format!("{}: {detail}", witness.source).into());
+        match &witness.record {
+            RecordRead::Done { named, result: Ok(found) }
+                if found.relation != Relation::Extends =>
+            {
+                lines.push(
+                    format!("record: {named} read after the witness, rewritten since the start")
+                        .into(),
+                );
+            }
+            RecordRead::Done { named, result: Ok(found) } => lines.push(
+                format!(
+                    "record: {named} read after the witness, extends the saved one, {} messages \
+                     of the person",
+                    found.now.user_messages
+                )
+                .into(),
+            ),
+            RecordRead::Done { named, result: Err(refusal) } => {
+                lines.push(format!("record: {named} read after the witness: {refusal}").into());
+            }
+            RecordRead::Pending => {}
+        }
+        if let Some(loaded) = witness.loaded {
+            lines.push(format!("loaded: the agent says {loaded}").into());
+        }
+    }
+    lines
+}
+
+pub(super) fn newest_anchor(
+    witnesses: &[Witness],
+    id: &AgentSessionId,
+) -> Option<crate::agent::Anchor> {
+    witnesses.iter().rev().find_map(|witness| match &witness.record {
+        RecordRead::Done { named, result: Ok(found) } if named == id => Some(found.now.clone()),
+        _ => None,
+    })
+}
