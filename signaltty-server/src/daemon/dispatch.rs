@@ -326,7 +326,7 @@ impl Daemon {
     fn read(&self, ask: &wire::PaneRead) -> Result<reading::Reading, WireError> {
         let pane = resolve::pane(&self.session, &ask.pane)?;
         let live = self.live(pane).and_then(|instance| self.panes.of(instance));
-        let source = match (live, self.panes.kept_tail(pane)) {
+        let source = match (live, self.panes.kept.of(pane)) {
             (Some(handle), _) => reading::Source::live(handle, ask),
             (None, Some(tail)) => reading::Source::Kept(tail.clone()),
             (None, None) => reading::Source::Saved(self.saver.tail(pane)),

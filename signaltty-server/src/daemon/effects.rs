@@ -20,7 +20,7 @@ use super::event::{Answer, Event};
 use super::event_loop::{Daemon, GRACE, TAIL_BYTES};
 use super::launch::Launcher;
 use super::pane_task::PaneMessage;
-use super::saver::{SaveJob, SaveOutcome};
+use super::saver::{SaveJob, SaveOutcome, TailJob};
 use super::{agents, environment, panes};
 use crate::protocol::{Created, Resumed, WireError};
 
@@ -103,7 +103,7 @@ impl Daemon {
             }
             Effect::Save { token, durability } => self.save(token, durability),
             Effect::ForgetTail { pane } => {
-                self.panes.forget_tail(pane);
+                self.panes.kept.forget(pane);
                 self.closed.insert(pane);
             }
             Effect::Publish(event) => self.publisher.publish(&event),
@@ -142,7 +142,7 @@ impl Daemon {
         let started = self.spawner.spawn(prepared.spec.clone());
         self.starting.insert(instance, prepared);
         // A pane that is there already goes on below what it showed before.
-        let earlier = match (self.session.pane(pane), self.panes.kept_tail(pane)) {
+        let earlier = match (self.session.pane(pane), self.panes.kept.of(pane)) {
             (None, _) => Earlier::None,
             (Some(_), Some(tail)) => Earlier::Kept(tail.clone()),
             (Some(_), None) => Earlier::OnDisk(self.saver.tail(pane)),
@@ -192,9 +192,14 @@ impl Daemon {
         let kept = |pane: PaneId| self.keeps_history(pane);
         let mut tails: Vec<_> = self
             .panes
-            .kept_tails()
-            .filter(|(pane, _)| kept(*pane))
-            .map(|(pane, tail)| (pane, tail.clone()))
+            .kept
+            .iter()
+            .filter(|(pane, ..)| kept(*pane))
+            .map(|(pane, id, tail)| TailJob {
+                pane,
+                kept: Some(id),
+                bytes: tail.clone(),
+            })
             .collect();
         let printed = self.panes.take_printed();
         let live: Vec<_> = printed
@@ -215,7 +220,11 @@ impl Daemon {
         tokio::spawn(async move {
             for (pane, tail) in live {
                 if let Ok(Ok(tail)) = timeout(TAIL_WAIT, tail).await {
-                    tails.push((pane, tail));
+                    tails.push(TailJob {
+                        pane,
+                        kept: None,
+                        bytes: tail,
+                    });
                 }
             }
             let job = SaveJob {
@@ -230,7 +239,7 @@ impl Daemon {
                 let outcome = SaveOutcome {
                     result: Err(signaltty_core::save::SaveFailure::Io),
                     detail: Some("the saver did not take the save".to_owned()),
-                    saved_tails: Vec::new(),
+                    saved: Vec::new(),
                     closed: Vec::new(),
                 };
                 let _ = events.send(Event::Saved { token, outcome }).await;

@@ -309,7 +309,7 @@ impl Daemon {
                     last_line,
                 });
                 if let Some(pane) = pane.filter(|pane| self.session.pane(*pane).is_none()) {
-                    self.panes.forget_tail(pane);
+                    self.panes.kept.forget(pane);
                 }
             }
             Event::Fact { instance, fact } => {
@@ -471,15 +471,13 @@ impl Daemon {
         let SaveOutcome {
             result,
             detail,
-            saved_tails,
+            saved,
             closed,
         } = outcome;
         if result.is_ok() {
             self.last_save_at = Some(super::clock::wall());
-            for pane in saved_tails {
-                if self.panes.has_no_process(pane) {
-                    self.panes.forget_tail(pane);
-                }
+            for (pane, id) in saved {
+                self.panes.kept.saved(pane, id);
             }
             for pane in closed {
                 self.closed.remove(&pane);

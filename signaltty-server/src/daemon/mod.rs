@@ -16,6 +16,7 @@ mod environment;
 mod error;
 mod event;
 mod event_loop;
+mod kept;
 mod launch;
 mod listener;
 mod pane_task;

@@ -10,6 +10,7 @@ use signaltty_pty::{Child, HistoryLimit, Pty, Screen, Size};
 use tokio::sync::mpsc;
 
 use super::event::Event;
+use super::kept::Kept;
 use super::pane_task::{MESSAGES, PaneMessage, PaneTask};
 
 /// Says in a screen where the output of an earlier process ends (C044).
@@ -31,8 +32,7 @@ pub(crate) struct PaneHandle {
 #[derive(Default)]
 pub(crate) struct Panes {
     by_instance: BTreeMap<InstanceId, PaneHandle>,
-    /// Output of panes whose process ended, until it is on the disk.
-    ended: BTreeMap<PaneId, Vec<u8>>,
+    pub(crate) kept: Kept,
 }
 
 /// How a pane's task is set up.
@@ -83,7 +83,8 @@ impl Panes {
             pane: start.pane,
             messages: send,
             child,
-            printed: false,
+            // Its screen begins with what was kept, which is saved with it.
+            printed: self.kept.forget(start.pane),
             looking: false,
         };
         self.by_instance.insert(start.instance, handle);
@@ -101,26 +102,8 @@ impl Panes {
     /// A process ended: its last output is kept until it is on the disk.
     pub(crate) fn ended(&mut self, instance: InstanceId, tail: Vec<u8>) {
         if let Some(handle) = self.by_instance.remove(&instance) {
-            self.ended.insert(handle.pane, tail);
+            self.kept.keep(handle.pane, tail);
         }
-    }
-
-    /// Output of a pane without a process that is not on the disk yet.
-    pub(crate) fn kept_tail(&self, pane: PaneId) -> Option<&Vec<u8>> {
-        self.ended.get(&pane)
-    }
-
-    pub(crate) fn kept_tails(&self) -> impl Iterator<Item = (PaneId, &Vec<u8>)> {
-        self.ended.iter().map(|(pane, tail)| (*pane, tail))
-    }
-
-    pub(crate) fn forget_tail(&mut self, pane: PaneId) {
-        self.ended.remove(&pane);
-    }
-
-    /// Whether no process runs in a pane.
-    pub(crate) fn has_no_process(&self, pane: PaneId) -> bool {
-        !self.by_instance.values().any(|handle| handle.pane == pane)
     }
 
     /// What was handed over to be saved was not: it is to be saved again.

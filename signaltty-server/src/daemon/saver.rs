@@ -16,6 +16,7 @@ use signaltty_persist::{Reason, Save, Store};
 use tokio::sync::{mpsc, oneshot};
 
 use super::event::Event;
+use super::kept::KeptId;
 
 /// Jobs that may wait. One save and some reads; a reader waits for room.
 const WAITING: usize = 64;
@@ -25,10 +26,18 @@ pub(crate) struct SaveJob {
     pub(crate) token: SaveToken,
     pub(crate) session: SavedSession,
     pub(crate) durability: Durability,
-    pub(crate) tails: Vec<(PaneId, Vec<u8>)>,
+    pub(crate) tails: Vec<TailJob>,
     pub(crate) closed: Vec<PaneId>,
     /// Monotonic time since the server started.
     pub(crate) now: Duration,
+}
+
+/// The output of one pane.
+pub(crate) struct TailJob {
+    pub(crate) pane: PaneId,
+    /// Its number, where its process ended.
+    pub(crate) kept: Option<KeptId>,
+    pub(crate) bytes: Vec<u8>,
 }
 
 /// What a save came to.
@@ -37,8 +46,8 @@ pub(crate) struct SaveOutcome {
     pub(crate) result: Result<(), SaveFailure>,
     /// For people.
     pub(crate) detail: Option<String>,
-    /// Panes whose output is on the disk now.
-    pub(crate) saved_tails: Vec<PaneId>,
+    /// Kept output that is on the disk now.
+    pub(crate) saved: Vec<(PaneId, KeptId)>,
     /// Closed panes that the snapshot in place no longer has.
     pub(crate) closed: Vec<PaneId>,
 }
@@ -97,7 +106,7 @@ fn run(mut store: Store, jobs: &Receiver<Job>, events: &mpsc::Sender<Event>) {
                     .unwrap_or_else(|_| SaveOutcome {
                         result: Err(SaveFailure::Io),
                         detail: Some("a bug: the save panicked; see the log".to_owned()),
-                        saved_tails: Vec::new(),
+                        saved: Vec::new(),
                         closed: Vec::new(),
                     });
                 if events
@@ -119,7 +128,7 @@ fn save(store: &mut Store, job: &SaveJob) -> SaveOutcome {
     let tails: Vec<_> = job
         .tails
         .iter()
-        .map(|(pane, bytes)| (*pane, bytes.as_slice()))
+        .map(|tail| (tail.pane, tail.bytes.as_slice()))
         .collect();
     let durability = match job.durability {
         // D-6: durable by default, also where policy would be content with less.
@@ -142,10 +151,10 @@ fn save(store: &mut Store, job: &SaveJob) -> SaveOutcome {
             for failure in &report.tail_failures {
                 tracing::warn!("{failure}");
             }
-            if let Some(error) = &report.history_failure {
+if let Some(error) = &report.history_failure {
                 tracing::warn!("the older snapshot was not kept: {error}");
             }
-            let saved_tails = job.tails.iter().map(|(pane, _)| *pane);
+            let saved = job.tails.iter().filter_map(|tail| Some((tail.pane, tail.kept?)));
             SaveOutcome {
                 result: Ok(()),
                 detail: report
@@ -153,7 +162,7 @@ fn save(store: &mut Store, job: &SaveJob) -> SaveOutcome {
                     .first()
                     .map(ToString::to_string)
                     .or_else(|| report.history_failure.as_ref().map(ToString::to_string)),
-                saved_tails: saved_tails.filter(|pane| !failed.contains(pane)).collect(),
+                saved: saved.filter(|(pane, _)| !failed.contains(pane)).collect(),
                 closed: job.closed.clone(),
             }
         }
@@ -168,7 +177,7 @@ fn save(store: &mut Store, job: &SaveJob) -> SaveOutcome {
             SaveOutcome {
                 result,
                 detail,
-                saved_tails: Vec::new(),
+                saved: Vec::new(),
                 closed: Vec::new(),
             }
         }

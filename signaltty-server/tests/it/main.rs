@@ -15,9 +15,12 @@ mod support;
 
 mod attach;
 mod environment;
+mod history;
+mod hooks;
 mod kills;
 mod owners;
 mod refusals;
 mod restart;
 mod resume;
+mod scale;
 mod shutdown;

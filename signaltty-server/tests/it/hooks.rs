@@ -1,0 +1,199 @@
+//! Reports of agents: taken from the process that the pane runs, and from
+//! nobody else.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use crate::support::{Client, Home, Server, wait_for, wait_until};
+
+const ID: &str = "11111111-1111-4111-8111-111111111111";
+
+/// Not a test: what the agent below runs to report, as itself or as its hook.
+#[test]
+#[ignore = "a part of the agent below"]
+fn reports_what_the_environment_says() {
+    let var = |name: &str| std::env::var(name).unwrap();
+    let launch = std::env::var("USE_LAUNCH").unwrap_or_else(|_| var("SIGNALTTY_LAUNCH"));
+    let mut hook = json!({"agent": "claude", "launch": launch, "payload": var("PAYLOAD")});
+    if std::env::var_os("NESTED").is_some() {
+        hook["agent_pid"] = std::process::id().into();
+    }
+    let answer = Client::connect(Path::new(&var("SIGNALTTY_SOCKET")))
+        .call("agent.hook", hook)
+        .unwrap();
+    let to = var("ANSWER_TO");
+    fs::write(format!("{to}.new"), answer.to_string()).unwrap();
+    fs::rename(format!("{to}.new"), to).unwrap();
+}
+
+/// A `claude` that reports with every line that it reads. The line is shell
+/// text that sets variables of the report.
+const CLAUDE: &str = r#"#!/bin/sh
+echo "$@" > "$OUT/args"
+echo "$SIGNALTTY_LAUNCH" > "$OUT/launch"
+echo ready
+while read -r line; do
+    (eval "export $line"; "$REPORT" --exact hooks::reports_what_the_environment_says --ignored) >/dev/null
+done
+"#;
+
+struct Claude {
+    home: Home,
+    server: Server,
+    pane: String,
+}
+
+impl Claude {
+    fn start() -> Self {
+        let home = Home::new();
+        let server = Server::start(&home);
+        fs::create_dir(home.path("bin")).unwrap();
+        let program = home.path("bin/claude");
+        fs::write(&program, CLAUDE).unwrap();
+        fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+        let path = format!("{}:/usr/bin:/bin", home.path("bin").display());
+        let env = json!({
+            "PATH": path,
+            "HOME": home.path(""),
+            "OUT": home.path(""),
+            "REPORT": std::env::current_exe().unwrap(),
+            "ANSWER_TO": home.path("answer"),
+        });
+        let made = server.ask(
+            "workspace.new",
+            json!({"cwd": home.work(), "argv": ["claude"], "env": env}),
+        );
+        let pane = made["pane_id"].as_str().unwrap().to_owned();
+        server.wait_text(&pane, "ready");
+        Self { home, server, pane }
+    }
+
+    /// Has the agent report; the server's answer.
+    fn report(&self, payload: &Value, more: &str) -> Value {
+        let line = format!("PAYLOAD='{payload}' {more}");
+        self.server.type_line(&self.pane, &line);
+        let answer = wait_for("the answer", || fs::read(self.home.path("answer")).ok());
+        fs::remove_file(self.home.path("answer")).unwrap();
+        serde_json::from_slice(&answer).unwrap()
+    }
+
+    fn secret(&self) -> String {
+        let text = fs::read_to_string(self.home.path("launch")).unwrap();
+        text.trim().to_owned()
+    }
+}
+
+fn event(name: &str) -> Value {
+    json!({"hook_event_name": name, "session_id": ID, "source": "startup", "cwd": "/"})
+}
+
+#[test]
+fn c031_c118_c119_only_the_panes_own_agent_is_heard_over_the_socket() {
+    let claude = Claude::start();
+    let (server, pane) = (&claude.server, &claude.pane);
+    let untouched = server.pane(pane);
+    let from_outside = |launch: &str| {
+        let payload = event("SessionStart").to_string();
+        let hook = json!({"agent": "claude", "launch": launch, "payload": payload});
+        server.ask("agent.hook", hook)
+    };
+    // The right secret from a process that is none of the pane's.
+    let secret = claude.secret();
+    let answer = from_outside(&secret);
+    assert_eq!(answer["accepted"], false);
+    assert!(
+        answer["reason"]
+            .as_str()
+            .unwrap()
+            .contains("not one of the pane's"),
+        "{answer}"
+    );
+    // A wrong one, from there and from the pane.
+    for wrong in [&"0".repeat(32), "", &secret[1..], &format!("{secret}0")] {
+        assert_eq!(from_outside(wrong)["accepted"], false, "{wrong:?}");
+    }
+    let start = event("SessionStart");
+    let answer = claude.report(&start, "USE_LAUNCH=00000000000000000000000000000000");
+    assert_eq!(answer["accepted"], false);
+    // Another agent inside the pane's agent.
+    let answer = claude.report(&start, "NESTED=1");
+    assert_eq!(answer["accepted"], false);
+    assert!(
+        answer["reason"].as_str().unwrap().contains("another agent"),
+        "{answer}"
+    );
+    // Nothing that could be understood.
+    for payload in [
+        json!({}),
+        json!([1]),
+        json!({"hook_event_name": "SessionStart"}),
+    ] {
+        assert_eq!(claude.report(&payload, "")["accepted"], false, "{payload}");
+    }
+    assert_eq!(server.pane(pane)["agent"], untouched["agent"]);
+
+    assert_eq!(claude.report(&start, ""), json!({"accepted": true}));
+    let found = server.pane(pane);
+    assert_eq!(found["agent"]["agent_session_id"], ID);
+    assert_eq!(found["lifecycle"], "idle");
+    claude.report(&event("UserPromptSubmit"), "");
+    assert_eq!(server.pane(pane)["lifecycle"], "working");
+
+    // Its launch is over with its process.
+    server.ask("pane.send", json!({"pane": pane, "text": "\u{4}"}));
+    server.wait_state(pane, "exited");
+    let answer = from_outside(&secret);
+    assert!(
+        answer["reason"].as_str().unwrap().contains("over"),
+        "{answer}"
+    );
+}
+
+#[test]
+fn d12_hooks_are_set_at_the_launch_and_gone_with_it() {
+    let claude = Claude::start();
+    let args = fs::read_to_string(claude.home.path("args")).unwrap();
+    let file = args
+        .trim()
+        .strip_prefix("--settings ")
+        .expect("our settings")
+        .to_owned();
+    let mode = fs::metadata(&file).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+    let settings: Value = serde_json::from_slice(&fs::read(&file).unwrap()).unwrap();
+    let command = &settings["hooks"]["SessionStart"][0]["hooks"][0]["command"];
+    let expected = format!("'{}' hook claude", env!("CARGO_BIN_EXE_signaltty"));
+    assert_eq!(*command, *expected);
+    assert!(claude.home.files_with(&claude.secret()).is_empty());
+    // Neither of them is part of what is saved or shown.
+    let shown = claude.server.pane(&claude.pane);
+    assert_eq!(shown["argv"], json!(["claude"]));
+    claude
+        .server
+        .ask("pane.terminate", json!({"pane": claude.pane}));
+    claude.server.wait_state(&claude.pane, "exited");
+    wait_until("the end of the file", || !Path::new(&file).exists());
+}
+
+#[test]
+fn d30_messages_of_a_workspace_without_history_stay_off_the_disk() {
+    let mut claude = Claude::start();
+    let workspace = claude.server.pane(&claude.pane)["workspace_id"].clone();
+    claude.server.ask(
+        "workspace.set",
+        json!({"workspace": workspace, "history": false}),
+    );
+    let mut stop = event("Stop");
+    stop["last_assistant_message"] = "canary of a message".into();
+    assert_eq!(claude.report(&stop, ""), json!({"accepted": true}));
+    let shown = claude.server.pane(&claude.pane);
+    assert_eq!(shown["last_message"], "canary of a message");
+    assert!(claude.server.term().success());
+    assert_eq!(
+        claude.home.files_with("canary of a message"),
+        Vec::<std::path::PathBuf>::new()
+    );
+}
