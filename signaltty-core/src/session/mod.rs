@@ -238,7 +238,8 @@ impl Session {
         save.into_iter().chain(verifying).min()
     }
 
-    /// The value that may be persisted.
+    /// The value that may be persisted. Without the messages of workspaces that
+    /// keep no history (D-30).
     pub fn saved(&self, now: Now) -> SavedSession {
         let mut saved = SavedSession {
             saved_at: now.wall,
@@ -252,7 +253,13 @@ impl Session {
             for tab in workspace.tabs.iter().filter_map(|id| self.tabs.get(id)) {
                 saved.tabs.push(Arc::clone(tab));
                 let panes = tab.layout.leaves().filter_map(|id| self.panes.get(&id));
-                saved.panes.extend(panes.map(|pane| Arc::clone(&pane.record)));
+                saved.panes.extend(panes.map(|pane| {
+                    let mut record = Arc::clone(&pane.record);
+                    if !workspace.record.switches.history && record.last_message.is_some() {
+                        Arc::make_mut(&mut record).last_message = None;
+                    }
+                    record
+                }));
             }
         }
         saved
