@@ -89,9 +89,8 @@ impl AsyncPty {
     ///
     /// [`io::ErrorKind::WouldBlock`] if there is nothing, else as [`read`](Self::read).
     pub fn try_read(&self, buffer: &mut [u8]) -> io::Result<usize> {
-        self.master
-            .get()
-            .try_io(Interest::READABLE, |fd| read_some(fd, buffer))
+        // Asks the kernel: what the runtime has heard of may be older.
+        read_some(self.master.get().get_ref(), buffer)
     }
 
     /// Writes a part of `bytes`, waiting until at least one byte is accepted.

@@ -35,6 +35,21 @@ fn the_size_is_there_from_the_start_and_follows_a_resize() {
 }
 
 #[test]
+fn what_a_child_wrote_is_read_before_the_runtime_has_heard_of_it() {
+    run(async {
+        let (pty, child) = start(&sh("echo its words"));
+        // The runtime's own thread is this one, which does not let it run.
+        while child.try_wait().unwrap().is_none() {
+            std::thread::yield_now();
+        }
+        let mut buffer = [0; 100];
+        let count = pty.try_read(&mut buffer).unwrap();
+        assert_eq!(&buffer[..count], b"its words\r\n");
+        assert_eq!(pty.try_read(&mut buffer).unwrap(), 0);
+    });
+}
+
+#[test]
 fn c086_a_size_of_zero_is_taken_as_one() {
     run(async {
         let mut spec = sh("stty size");
