@@ -1,5 +1,6 @@
 //! Everything that can happen to the daemon, as one closed type.
 
+use std::convert::Infallible;
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -55,6 +56,8 @@ pub(crate) enum Event {
         status: ExitStatus,
         last_line: Option<Arc<str>>,
         tail: Vec<u8>,
+        /// Dropped once the loop knows it: then nobody asks the pane any more.
+        taken: oneshot::Sender<Infallible>,
     },
     /// A pane's output told something.
     Fact {

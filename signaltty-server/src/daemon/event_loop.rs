@@ -293,12 +293,14 @@ impl Daemon {
                 status,
                 last_line,
                 tail,
+                taken,
             } => {
                 self.launches.remove(instance);
                 self.integration.remove(&instance);
                 launch::remove(&self.files.remove(&instance).unwrap_or_default());
                 let pane = self.panes.of(instance).map(|handle| handle.pane);
                 self.panes.ended(instance, tail);
+                drop(taken);
                 let status = signaltty_core::pane::ExitStatus {
                     code: status.code,
                     signal: status.signal,

@@ -6,6 +6,7 @@
 //! slows the pane or another client (T4).
 
 use std::collections::VecDeque;
+use std::convert::Infallible;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -122,7 +123,7 @@ impl PaneTask {
             pty,
             child,
             screen,
-            messages,
+            mut messages,
             events,
             watched,
             tail_bytes,
@@ -139,7 +140,7 @@ impl PaneTask {
             quiet_at: None,
             watched,
         };
-        let status = pane.serve(&child, messages).await;
+        let status = pane.serve(&child, &mut messages).await;
         pane.drain().await;
         pane.fail_input();
         let status = status.unwrap_or_else(|error| {
@@ -151,24 +152,23 @@ impl PaneTask {
         });
         let exit = serde_json::json!({"code": status.code, "signal": status.signal});
         let exit = Frame::Exit(Bytes::from(exit.to_string()));
-        for client in std::mem::take(&mut pane.clients) {
-            let behind = client.behind.load(Ordering::Acquire);
-            let screen = behind.then(|| Frame::Repaint(Bytes::from(pane.screen.repaint())));
-            tokio::spawn(farewell(client, screen, exit.clone()));
-        }
+        pane.farewell(&exit);
         let lines = pane.screen.lines(40);
         let last_line = lines
             .iter()
             .rev()
             .map(|line| line.trim())
             .find(|line| !line.is_empty());
+        let (taken, until_taken) = oneshot::channel();
         let ended = Event::Ended {
             instance,
             status,
             last_line: last_line.map(Into::into),
             tail: pane.screen.tail(tail_bytes).into(),
+            taken,
         };
         let _ = pane.events.send(ended).await;
+        pane.answer_late(messages, until_taken, &exit).await;
     }
 }
 
@@ -198,7 +198,7 @@ impl Pane {
     async fn serve(
         &mut self,
         child: &Child,
-        mut messages: mpsc::Receiver<PaneMessage>,
+        messages: &mut mpsc::Receiver<PaneMessage>,
     ) -> std::io::Result<signaltty_pty::ExitStatus> {
         let mut buffer = BytesMut::zeroed(READ_BUFFER);
         let mut open = true;
@@ -251,6 +251,37 @@ impl Pane {
                 }
                 _ => return,
             }
+        }
+    }
+
+    /// Tells the clients the end.
+    fn farewell(&mut self, exit: &Frame) {
+        for client in std::mem::take(&mut self.clients) {
+            let behind = client.behind.load(Ordering::Acquire);
+            let screen = behind.then(|| Frame::Repaint(Bytes::from(self.screen.repaint())));
+            tokio::spawn(farewell(client, screen, exit.clone()));
+        }
+    }
+
+    /// Whoever asks before the loop knows of the end is answered as before it.
+    async fn answer_late(
+        mut self,
+        mut messages: mpsc::Receiver<PaneMessage>,
+        mut taken: oneshot::Receiver<Infallible>,
+        exit: &Frame,
+    ) {
+        loop {
+            let message = tokio::select! {
+                _ = &mut taken, if !messages.is_closed() => {
+                    messages.close();
+                    continue;
+                }
+                message = messages.recv() => message,
+            };
+            let Some(message) = message else { return };
+            self.message(message).await;
+            self.fail_input();
+            self.farewell(exit);
         }
     }
 

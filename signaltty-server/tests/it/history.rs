@@ -77,6 +77,23 @@ fn output_of_a_process_that_ended_is_there_before_and_after_its_save() {
 }
 
 #[test]
+fn a_pane_that_is_read_while_it_ends_shows_what_it_has() {
+    let home = Home::new();
+    let server = Server::start(&home);
+    for _ in 0..30 {
+        let pane = server.sh(&home, "echo its words");
+        let mut client = server.connect();
+        while server.pane(&pane)["state"] == "live" {
+            for _ in 0..20 {
+                client.call("pane.read", json!({"pane": pane})).unwrap();
+            }
+        }
+        assert!(server.text(&pane).contains("its words"));
+        server.ask("pane.close", json!({"pane": pane}));
+    }
+}
+
+#[test]
 fn output_after_a_restart_by_hand_is_not_replaced_by_older_output() {
     let home = Home::new();
     let mut server = Server::start(&home);
