@@ -339,7 +339,7 @@ impl Daemon {
         })
     }
 
-    fn live(&self, pane: PaneId) -> Option<signaltty_core::id::InstanceId> {
+    pub(super) fn live(&self, pane: PaneId) -> Option<signaltty_core::id::InstanceId> {
         self.session
             .pane(pane)
             .and_then(|view| view.state.instance())

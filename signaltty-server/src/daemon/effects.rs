@@ -205,26 +205,29 @@ impl Daemon {
         let live: Vec<_> = printed
             .into_iter()
             .filter(|handle| self.keeps_history(handle.pane))
-            .filter_map(|handle| {
+            .map(|handle| {
                 let (done, tail) = oneshot::channel();
                 let ask = PaneMessage::Tail {
                     max: TAIL_BYTES,
                     done,
                 };
-                handle.messages.try_send(ask).ok()?;
-                Some((handle.pane, tail))
+                // A pane that takes no message drops `done`, which is seen below.
+                let _ = handle.messages.try_send(ask);
+                (handle.pane, tail)
             })
             .collect();
         let closed: Vec<_> = self.closed.iter().copied().collect();
         let (saver, events) = (self.saver.clone(), self.events.clone());
         tokio::spawn(async move {
+            let mut missed = Vec::new();
             for (pane, tail) in live {
-                if let Ok(Ok(tail)) = timeout(TAIL_WAIT, tail).await {
-                    tails.push(TailJob {
+                match timeout(TAIL_WAIT, tail).await {
+                    Ok(Ok(bytes)) => tails.push(TailJob {
                         pane,
                         kept: None,
-                        bytes: tail,
-                    });
+                        bytes,
+                    }),
+                    _ => missed.push(pane),
                 }
             }
             let job = SaveJob {
@@ -232,6 +235,7 @@ impl Daemon {
                 session,
                 durability,
                 tails,
+                missed,
                 closed,
                 now: now.mono,
             };
@@ -240,6 +244,7 @@ impl Daemon {
                     result: Err(signaltty_core::save::SaveFailure::Io),
                     detail: Some("the saver did not take the save".to_owned()),
                     saved: Vec::new(),
+                    unsaved: Vec::new(),
                     closed: Vec::new(),
                 };
                 let _ = events.send(Event::Saved { token, outcome }).await;

@@ -474,12 +474,19 @@ impl Daemon {
             result,
             detail,
             saved,
+            unsaved,
             closed,
         } = outcome;
         if result.is_ok() {
             self.last_save_at = Some(super::clock::wall());
             for (pane, id) in saved {
                 self.panes.kept.saved(pane, id);
+            }
+            for pane in unsaved {
+                if let Some(instance) = self.live(pane) {
+                    let fact = PaneFact::Printed;
+                    self.take(Event::Fact { instance, fact });
+                }
             }
             for pane in closed {
                 self.closed.remove(&pane);

@@ -27,6 +27,8 @@ pub(crate) struct SaveJob {
     pub(crate) session: SavedSession,
     pub(crate) durability: Durability,
     pub(crate) tails: Vec<TailJob>,
+    /// Panes that printed and did not say what in time.
+    pub(crate) missed: Vec<PaneId>,
     pub(crate) closed: Vec<PaneId>,
     /// Monotonic time since the server started.
     pub(crate) now: Duration,
@@ -48,6 +50,8 @@ pub(crate) struct SaveOutcome {
     pub(crate) detail: Option<String>,
     /// Kept output that is on the disk now.
     pub(crate) saved: Vec<(PaneId, KeptId)>,
+    /// Panes whose output is not on the disk although it was to be.
+    pub(crate) unsaved: Vec<PaneId>,
     /// Closed panes that the snapshot in place no longer has.
     pub(crate) closed: Vec<PaneId>,
 }
@@ -107,6 +111,7 @@ fn run(mut store: Store, jobs: &Receiver<Job>, events: &mpsc::Sender<Event>) {
                         result: Err(SaveFailure::Io),
                         detail: Some("a bug: the save panicked; see the log".to_owned()),
                         saved: Vec::new(),
+                        unsaved: Vec::new(),
                         closed: Vec::new(),
                     });
                 if events
@@ -163,6 +168,7 @@ if let Some(error) = &report.history_failure {
                     .map(ToString::to_string)
                     .or_else(|| report.history_failure.as_ref().map(ToString::to_string)),
                 saved: saved.filter(|(pane, _)| !failed.contains(pane)).collect(),
+                unsaved: failed.iter().chain(&job.missed).copied().collect(),
                 closed: job.closed.clone(),
             }
         }
@@ -178,6 +184,7 @@ if let Some(error) = &report.history_failure {
                 result,
                 detail,
                 saved: Vec::new(),
+                unsaved: Vec::new(),
                 closed: Vec::new(),
             }
         }

@@ -147,6 +147,32 @@ fn last_words_during_a_save_are_saved_with_the_next_one() {
 }
 
 #[test]
+fn c016_output_that_could_not_be_saved_is_saved_with_the_next_save() {
+    let home = Home::new();
+    let mut server = Server::start(&home);
+    let pane = server.sh(&home, "read go; echo its words; exec cat");
+    // Something that no file can replace.
+    let path = tail_path(&home, &pane);
+    fs::create_dir_all(path.join("in the way")).unwrap();
+    server.type_line(&pane, "go");
+    server.wait_text(&pane, "its words");
+    save_now(&server, &pane, "one");
+    let persist = server.status()["persist"].clone();
+    assert_eq!(persist["state"], "degraded");
+    assert!(
+        persist["detail"].as_str().unwrap().contains(&pane),
+        "{persist}"
+    );
+    fs::remove_dir_all(&path).unwrap();
+    // Nothing was printed since.
+    save_now(&server, &pane, "two");
+    assert_eq!(server.status()["persist"], json!({"state": "ok"}));
+    server.kill9();
+    let server = Server::start(&home);
+    assert!(server.text(&pane).contains("its words"));
+}
+
+#[test]
 fn d30_a_workspace_without_history_keeps_its_output_off_the_disk() {
     let home = Home::new();
     let mut server = Server::start(&home);
