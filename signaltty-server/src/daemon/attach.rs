@@ -2,7 +2,7 @@
 
 use std::io;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering, fence};
 
 use bytes::BytesMut;
 use serde_json::Value;
@@ -104,6 +104,8 @@ async fn write_frames(
         if over {
             return write.shutdown().await;
         }
+        // The other half of the fence in the pane's task.
+        fence(Ordering::SeqCst);
         if behind.load(Ordering::Acquire) && queue.is_empty() {
             let _ = messages.send(PaneMessage::Drained(id)).await;
         }

@@ -8,7 +8,7 @@
 use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering, fence};
 use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
@@ -287,6 +287,7 @@ impl Pane {
 
     async fn output(&mut self, chunk: Bytes) {
         let attached = !self.clients.is_empty();
+        let mut drained = Vec::new();
         self.clients.retain(|client| {
             if client.behind.load(Ordering::Acquire) {
                 return !client.frames.is_closed();
@@ -295,6 +296,12 @@ impl Pane {
                 Ok(()) => true,
                 Err(mpsc::error::TrySendError::Full(_)) => {
                     client.behind.store(true, Ordering::Release);
+                    // Its writer looks for the mark after it has emptied the
+                    // queue, which it may have done just before the mark.
+                    fence(Ordering::SeqCst);
+                    if client.frames.capacity() == CLIENT_FRAMES {
+                        drained.push(client.id);
+                    }
                     true
                 }
                 Err(mpsc::error::TrySendError::Closed(_)) => false,
@@ -304,6 +311,9 @@ impl Pane {
             self.screen.set_attached(false);
         }
         self.screen.advance(&chunk);
+        for id in drained {
+            self.repaint(id);
+        }
         let answers = self.screen.take_answers();
         if !answers.is_empty() {
             self.queue(Bytes::from(answers), None);
