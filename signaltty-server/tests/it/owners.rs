@@ -1,7 +1,6 @@
 //! Who may use a state directory, and which states a server does not touch.
 
 use std::fs;
-use std::process::Command;
 
 use serde_json::json;
 
@@ -16,14 +15,10 @@ fn inv_p7_a_second_server_on_a_state_names_the_first_and_changes_nothing() {
     first.wait_saved();
     let before = files_below(&home.state());
     let other = home.path("run/other");
-    let cases: [(&str, &dyn Fn(&mut Command)); 2] = [
-        ("the same socket", &|_| {}),
-        ("another socket", &|command| {
-            command.arg("--socket").arg(&other);
-        }),
-    ];
-    for (case, change) in cases {
-        let refused = Server::refused(&home, change);
+    for (case, socket) in [("the same", &home.socket()), ("another", &other)] {
+        let refused = Server::refused(&home, |command| {
+            command.arg("--socket").arg(socket);
+        });
         assert_eq!(refused.code, Some(6), "{case}: {}", refused.stderr);
         let says = [
             first.pid().to_string(),

@@ -2,7 +2,7 @@
 
 use std::io::{BufReader, ErrorKind, Read as _, Write as _};
 use std::os::unix::net::UnixStream;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use super::PATIENCE;
 
@@ -82,13 +82,5 @@ impl Attached {
             }
         }
         panic!("no frame {wanted} came");
-    }
-
-    /// How long one read may take.
-    pub fn patience(&mut self, patience: Duration) {
-        self.stream
-            .get_ref()
-            .set_read_timeout(Some(patience))
-            .unwrap();
     }
 }

@@ -35,10 +35,6 @@ fn stat(pid: u32) -> Option<Stat> {
 }
 
 impl Process {
-    pub fn of(pid: u32) -> Self {
-        stat(pid).expect("a living process").process
-    }
-
     /// Whether it runs. One that only waits to be reaped does not.
     pub fn runs(&self) -> bool {
         stat(self.pid).is_some_and(|found| found.process == *self && found.state != 'Z')

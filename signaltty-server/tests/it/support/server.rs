@@ -4,6 +4,7 @@ use std::io::{BufRead as _, BufReader};
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
@@ -36,7 +37,8 @@ impl Server {
         let mut command = command(home);
         change(&mut command);
         let mut child = command.spawn().unwrap();
-        let stderr = collect(&mut child);
+        let (stderr, reader) = collect(&mut child);
+        drop(reader);
         let mut server = Self {
             child,
             socket: home.socket(),
@@ -51,13 +53,14 @@ impl Server {
         let mut command = command(home);
         change(&mut command);
         let mut child = command.spawn().unwrap();
-        let stderr = collect(&mut child);
+        let (stderr, reader) = collect(&mut child);
         let mut server = Self {
             child,
             socket: home.socket(),
             stderr,
         };
         let status = server.wait_exit();
+        reader.join().unwrap();
         Refused {
             code: status.code(),
             stderr: server.stderr(),
@@ -238,10 +241,11 @@ fn command(home: &Home) -> Command {
     command
 }
 
-fn collect(child: &mut Child) -> Arc<Mutex<String>> {
+/// Collects what a server says, until its end.
+fn collect(child: &mut Child) -> (Arc<Mutex<String>>, JoinHandle<()>) {
     let text = Arc::new(Mutex::new(String::new()));
     let (stderr, into) = (child.stderr.take().unwrap(), Arc::clone(&text));
-    std::thread::spawn(move || {
+    let reader = std::thread::spawn(move || {
         let mut reader = BufReader::new(stderr);
         let mut line = Vec::new();
         while reader
@@ -254,5 +258,5 @@ fn collect(child: &mut Child) -> Arc<Mutex<String>> {
             line.clear();
         }
     });
-    text
+    (text, reader)
 }
