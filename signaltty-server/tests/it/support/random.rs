@@ -19,6 +19,12 @@ impl Random {
         Self(seed | 1)
     }
 
+    /// Another generator, whose choices follow from the same seed.
+    pub fn another(&mut self) -> Self {
+        self.below(1);
+        Self(self.0.rotate_left(32) | 1)
+    }
+
     /// A number below `limit`.
     pub fn below(&mut self, limit: usize) -> usize {
         self.0 ^= self.0 << 13;
