@@ -4,6 +4,7 @@
 //! behind it. A panic in a save is a failed save, said as such (D-31).
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 use std::time::Duration;
@@ -13,13 +14,15 @@ use signaltty_core::save::{Durability, SaveFailure, SaveToken};
 use signaltty_core::saved::SavedSession;
 use signaltty_persist::tail::{self, Tail};
 use signaltty_persist::{Reason, Save, Store};
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 
 use super::event::Event;
 use super::kept::KeptId;
 
-/// Jobs that may wait. One save and some reads; a reader waits for room.
-const WAITING: usize = 64;
+/// Reads that may wait for the thread; more readers wait for room among them.
+/// There is room for one save besides, and there is never more than one, so that
+/// no reader can keep the last save of a server out.
+const READS: usize = 64;
 
 /// One save, as the loop hands it over.
 pub(crate) struct SaveJob {
@@ -61,6 +64,7 @@ enum Job {
     Tail {
         pane: PaneId,
         done: oneshot::Sender<Result<Tail, String>>,
+        _room: OwnedSemaphorePermit,
     },
 }
 
@@ -69,6 +73,7 @@ enum Job {
 #[derive(Clone)]
 pub(crate) struct Saver {
     jobs: SyncSender<Job>,
+    reads: Arc<Semaphore>,
 }
 
 impl Saver {
@@ -77,16 +82,17 @@ impl Saver {
         store: Store,
         events: mpsc::Sender<Event>,
     ) -> std::io::Result<(Self, thread::JoinHandle<()>)> {
-        let (send, receive) = sync_channel(WAITING);
+        let (send, receive) = sync_channel(READS + 1);
         let thread = thread::Builder::new()
             .name("saver".to_owned())
             .spawn(move || run(store, &receive, &events))?;
-        Ok((Self { jobs: send }, thread))
+        let reads = Arc::new(Semaphore::new(READS));
+        Ok((Self { jobs: send, reads }, thread))
     }
 
     /// Begins a save; the result comes as an event.
     ///
-    /// Returns whether it was taken; the queue may be full of reads.
+    /// Returns whether it was taken, which it is unless the thread is gone.
     #[must_use]
     pub(crate) fn save(&self, job: SaveJob) -> bool {
         self.jobs.try_send(Job::Save(Box::new(job))).is_ok()
@@ -95,8 +101,14 @@ impl Saver {
     /// Reads the saved output of a pane.
     pub(crate) fn tail(&self, pane: PaneId) -> oneshot::Receiver<Result<Tail, String>> {
         let (done, receiver) = oneshot::channel();
-        // A full queue drops the sender, which the reader sees.
-        let _ = self.jobs.try_send(Job::Tail { pane, done });
+        let (jobs, reads) = (self.jobs.clone(), Arc::clone(&self.reads));
+        tokio::spawn(async move {
+            // Nobody closes it.
+            if let Ok(_room) = reads.acquire_owned().await {
+                // A thread that is gone drops the sender, which the reader sees.
+                let _ = jobs.try_send(Job::Tail { pane, done, _room });
+            }
+        });
         receiver
     }
 }
@@ -121,7 +133,7 @@ fn run(mut store: Store, jobs: &Receiver<Job>, events: &mpsc::Sender<Event>) {
                     return;
                 }
             }
-            Job::Tail { pane, done } => {
+            Job::Tail { pane, done, .. } => {
                 let read = tail::read(store.dir(), pane);
                 let _ = done.send(read.map_err(|error| error.to_string()));
             }
