@@ -44,7 +44,10 @@ impl Daemon {
             }
             Effect::Resize { instance, size } => {
                 let size = signaltty_pty::Size::new(size.cols, size.rows);
-                self.tell(instance, PaneMessage::Resize(size));
+                if let Some(handle) = self.panes.of(instance) {
+                    // A task that has ended has no terminal to be resized.
+                    let _ = handle.size.send(size);
+                }
             }
             Effect::Kill { instance } => {
                 if let Some(handle) = self.panes.of(instance) {

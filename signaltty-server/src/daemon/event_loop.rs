@@ -20,7 +20,6 @@ use super::environment::Env;
 use super::error::ServerError;
 use super::event::{Answer, ClientFact, Event};
 use super::launch::{self, Prepared};
-use super::pane_task::PaneMessage;
 use super::panes::{Panes, Start};
 use super::publisher::Publisher;
 use super::saver::{SaveOutcome, Saver};
@@ -555,14 +554,6 @@ impl Daemon {
                 },
                 _ = receive.recv() => {}
             }
-        }
-    }
-
-    pub(crate) fn tell(&self, instance: InstanceId, message: PaneMessage) {
-        if let Some(handle) = self.panes.of(instance)
-            && handle.messages.try_send(message).is_err()
-        {
-            tracing::warn!(pane = %handle.pane, "a pane does not take messages; one was dropped");
         }
     }
 }

@@ -15,7 +15,7 @@ use bytes::{Bytes, BytesMut};
 use signaltty_core::id::InstanceId;
 use signaltty_core::session::PaneFact;
 use signaltty_pty::{AsyncPty, Child, READ_BUFFER, Screen, ScreenEvent, Size};
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::{Instant, sleep_until};
 
 use super::event::Event;
@@ -48,7 +48,6 @@ pub(crate) enum PaneMessage {
         bytes: Bytes,
         done: Option<oneshot::Sender<Result<(), InputError>>>,
     },
-    Resize(Size),
     Attach {
         client: AttachedClient,
         history: usize,
@@ -109,6 +108,7 @@ pub(crate) struct PaneTask {
     pub(crate) child: Arc<Child>,
     pub(crate) screen: Screen,
     pub(crate) messages: mpsc::Receiver<PaneMessage>,
+    pub(crate) size: watch::Receiver<Size>,
     pub(crate) events: mpsc::Sender<Event>,
     /// An agent runs in it and is to be looked at after output.
     pub(crate) watched: bool,
@@ -124,6 +124,7 @@ impl PaneTask {
             child,
             screen,
             mut messages,
+            size,
             events,
             watched,
             tail_bytes,
@@ -132,6 +133,7 @@ impl PaneTask {
             instance,
             pty,
             screen,
+            size,
             events,
             clients: Vec::new(),
             input: VecDeque::new(),
@@ -185,6 +187,7 @@ struct Pane {
     instance: InstanceId,
     pty: AsyncPty,
     screen: Screen,
+    size: watch::Receiver<Size>,
     events: mpsc::Sender<Event>,
     clients: Vec<AttachedClient>,
     input: VecDeque<Pending>,
@@ -203,6 +206,7 @@ impl Pane {
         let mut buffer = BytesMut::zeroed(READ_BUFFER);
         let mut open = true;
         let mut listening = true;
+        let mut sized = true;
         let exit = child.wait();
         tokio::pin!(exit);
         loop {
@@ -230,6 +234,10 @@ impl Pane {
                 },
                 written = write(&self.pty, front.as_ref()), if front.is_some() => {
                     self.input_written(written);
+                }
+                changed = self.size.changed(), if sized => {
+                    sized = changed.is_ok();
+                    self.resize();
                 }
                 () = sleep_until(quiet_at.unwrap_or_else(Instant::now)), if quiet_at.is_some() => {
                     self.quiet_at = None;
@@ -348,12 +356,6 @@ impl Pane {
     async fn message(&mut self, message: PaneMessage) {
         match message {
             PaneMessage::Input { bytes, done } => self.queue(bytes, done),
-            PaneMessage::Resize(size) => {
-                self.screen.resize(size);
-                if let Err(error) = self.pty.resize(size) {
-                    tracing::warn!(pane = %self.instance, "resizing a terminal failed: {error}");
-                }
-            }
             PaneMessage::Attach { client, history } => self.attach(client, history),
             PaneMessage::Drained(id) => self.repaint(id),
             PaneMessage::Detach(id) => {
@@ -398,7 +400,19 @@ impl Pane {
         signaltty_pty::tail_styled(self.screen.tail(usize::MAX).as_bytes(), lines)
     }
 
+    /// Takes the size that was asked for last. The same one again changes
+    /// nothing.
+    fn resize(&mut self) {
+        let size = *self.size.borrow_and_update();
+        self.screen.resize(size);
+        if let Err(error) = self.pty.resize(size) {
+            tracing::warn!(pane = %self.instance, "resizing a terminal failed: {error}");
+        }
+    }
+
     fn attach(&mut self, client: AttachedClient, history: usize) {
+        // What the client is shown has the size that it asked for before.
+        self.resize();
         if history > 0 {
             let text = Bytes::from(self.styled(history));
             let _ = client.frames.try_send(Frame::HistoryReply(text));

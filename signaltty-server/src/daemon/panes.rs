@@ -7,7 +7,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use signaltty_core::id::{InstanceId, PaneId};
 use signaltty_pty::{Child, HistoryLimit, Pty, Screen, Size};
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, watch};
 
 use super::event::Event;
 use super::kept::Kept;
@@ -21,6 +21,9 @@ pub(crate) const SEPARATOR: &str = "──── before this start ────"
 pub(crate) struct PaneHandle {
     pub(crate) pane: PaneId,
     pub(crate) messages: mpsc::Sender<PaneMessage>,
+    /// The size that its terminal shall have. Only the last one counts, so it
+    /// needs no room in a queue.
+    pub(crate) size: watch::Sender<Size>,
     pub(crate) child: Arc<Child>,
     /// It printed something that is not on the disk.
     pub(crate) printed: bool,
@@ -68,12 +71,14 @@ impl Panes {
             screen.seed(earlier, SEPARATOR);
         }
         let (send, receive) = mpsc::channel(MESSAGES);
+        let (size, wanted_size) = watch::channel(start.size);
         let task = PaneTask {
             instance: start.instance,
             pty,
             child: Arc::clone(&child),
             screen,
             messages: receive,
+            size: wanted_size,
             events,
             watched: start.watched,
             tail_bytes: start.tail_bytes,
@@ -82,6 +87,7 @@ impl Panes {
         let handle = PaneHandle {
             pane: start.pane,
             messages: send,
+            size,
             child,
             // Its screen begins with what was kept, which is saved with it.
             printed: self.kept.forget(start.pane),

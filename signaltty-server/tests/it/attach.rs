@@ -206,3 +206,31 @@ fn inv_t4_a_client_that_reads_nothing_still_learns_of_the_end() {
     assert_eq!(exit, json!({"code": 7, "signal": null}));
     assert!(screen.contains("END OF IT"), "the last screen came before");
 }
+
+#[test]
+fn a_resize_is_not_lost_in_a_flood_of_keys() {
+    let home = Home::new();
+    let server = Server::start(&home);
+    let pane = server.sh(
+        &home,
+        "stty -echo; echo ready; while read line; do stty size; done",
+    );
+    server.wait_text(&pane, "ready");
+    let mut typist = attach(&server, &pane);
+    let mut sizer = attach(&server, &pane);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            for _ in 0..20_000 {
+                typist.input("x\u{15}");
+            }
+        });
+        for at in 0..200 {
+            sizer.resize(40 + at % 60, 10 + at % 20);
+        }
+        sizer.resize(77, 22);
+    });
+    wait_until("the size", || size(&server, &pane) == (77, 22));
+    // After the keys, all of which are discarded with the line.
+    sizer.input("\r");
+    sizer.wait_text("22 77");
+}
