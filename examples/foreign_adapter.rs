@@ -37,8 +37,7 @@ impl Scribe {
     fn new() -> Result<Self, Box<dyn Error>> {
         // What it can show, and until when. The core judges by this alone.
         let sources = vec![WitnessSource::LiveRegistry];
-        let policy =
-            AgentPolicy::new(sources, LoadedRule::NotReported, Duration::from_secs(10));
+        let policy = AgentPolicy::new(sources, LoadedRule::NotReported, Duration::from_secs(10));
         Ok(Self { spec: AgentSpec::new("scribe".parse()?, "scribe", IdForm::Plain, policy) })
     }
 
@@ -64,11 +63,7 @@ impl AgentAdapter for Scribe {
         Ok(OfficialCommand::new("scribe", &["--open"], &saved.id))
     }
 
-    fn read_report(
-        &self,
-        _: InstanceId,
-        _: &HookReport<'_>,
-    ) -> Result<AgentReport, AdapterError> {
+    fn read_report(&self, _: InstanceId, _: &HookReport<'_>) -> Result<AgentReport, AdapterError> {
         Err(AdapterError::Report("scribe has no hooks".to_owned()))
     }
 

@@ -94,9 +94,7 @@ pub fn watch(config: WatchConfig) -> ShutdownWatch {
     } else {
         "switched off"
     };
-    ShutdownWatch {
-        status: Status::Disabled(reason),
-    }
+    ShutdownWatch { status: Status::Disabled(reason) }
 }
 
 impl ShutdownWatch {

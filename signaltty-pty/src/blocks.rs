@@ -45,9 +45,7 @@ impl Blocks {
         if let Some(block) = self.blocks.back_mut() {
             block.text.push_str(line);
             // A line is at most a little longer than `line::MAX_LINE`.
-            block
-                .ends
-                .push(u32::try_from(block.text.len()).unwrap_or(u32::MAX));
+            block.ends.push(u32::try_from(block.text.len()).unwrap_or(u32::MAX));
             self.lines += 1;
             self.bytes += line.len();
         }
@@ -70,23 +68,16 @@ impl Blocks {
 
     pub(crate) fn iter(&self) -> impl DoubleEndedIterator<Item = &str> {
         let first = self.skipped;
-        self.blocks
-            .iter()
-            .enumerate()
-            .flat_map(move |(index, block)| {
-                let from = if index == 0 { first } else { 0 };
-                (from..block.ends.len()).filter_map(|line| block.line(line))
-            })
+        self.blocks.iter().enumerate().flat_map(move |(index, block)| {
+            let from = if index == 0 { first } else { 0 };
+            (from..block.ends.len()).filter_map(|line| block.line(line))
+        })
     }
 }
 
 impl Block {
     fn line(&self, index: usize) -> Option<&str> {
-        let place = |index: usize| {
-            self.ends
-                .get(index)
-                .and_then(|end| usize::try_from(*end).ok())
-        };
+        let place = |index: usize| self.ends.get(index).and_then(|end| usize::try_from(*end).ok());
         let start = match index.checked_sub(1) {
             Some(before) => place(before)?,
             None => 0,

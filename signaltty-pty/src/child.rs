@@ -57,11 +57,7 @@ impl Child {
             let pidfd = pidfd_open(raw, PidfdFlags::empty())?;
             // Nobody else reaps it, so it has a stat file even if it ended.
             let stat = process::stat(child.id()).ok_or(io::ErrorKind::NotFound)?;
-            Ok(Self {
-                id: stat.id,
-                pidfd,
-                status: Mutex::new(None),
-            })
+            Ok(Self { id: stat.id, pidfd, status: Mutex::new(None) })
         };
         watch().inspect_err(|_: &io::Error| {
             // The first error is the one to report; both calls fail only for
@@ -170,11 +166,7 @@ impl Drop for Child {
         let reaper = move || {
             let _ = reap(&copy, WaitIdOptions::empty());
         };
-        if thread::Builder::new()
-            .name("reaper".to_owned())
-            .spawn(reaper)
-            .is_err()
-        {
+        if thread::Builder::new().name("reaper".to_owned()).spawn(reaper).is_err() {
             let _ = reap(&self.pidfd, WaitIdOptions::empty());
         }
     }
@@ -182,15 +174,10 @@ impl Drop for Child {
 
 fn reap(pidfd: &OwnedFd, options: WaitIdOptions) -> io::Result<Option<ExitStatus>> {
     let ended = rustix::io::retry_on_intr(|| {
-        waitid(
-            WaitId::PidFd(pidfd.as_fd()),
-            options | WaitIdOptions::EXITED,
-        )
+        waitid(WaitId::PidFd(pidfd.as_fd()), options | WaitIdOptions::EXITED)
     })?;
-    Ok(ended.map(|ended| ExitStatus {
-        code: ended.exit_status(),
-        signal: ended.terminating_signal(),
-    }))
+    Ok(ended
+        .map(|ended| ExitStatus { code: ended.exit_status(), signal: ended.terminating_signal() }))
 }
 
 fn signal_error(errno: Errno) -> SignalError {

@@ -21,10 +21,7 @@ pub struct HistoryLimit {
 impl Default for HistoryLimit {
     /// 10,000 lines in 4 MiB.
     fn default() -> Self {
-        Self {
-            lines: 10_000,
-            bytes: 4 * 1024 * 1024,
-        }
+        Self { lines: 10_000, bytes: 4 * 1024 * 1024 }
     }
 }
 
@@ -41,12 +38,7 @@ impl History {
     /// An empty log.
     #[must_use]
     pub fn new(limit: HistoryLimit) -> Self {
-        Self {
-            lines: Blocks::default(),
-            open: LineBuilder::default(),
-            limit,
-            dropped: 0,
-        }
+        Self { lines: Blocks::default(), open: LineBuilder::default(), limit, dropped: 0 }
     }
 
     /// How many complete lines there are.
@@ -76,10 +68,7 @@ impl History {
     /// Positions of the lines whose plain text contains `needle`, oldest first.
     pub fn search<'a>(&'a self, needle: &'a str) -> impl Iterator<Item = usize> + 'a {
         let matching = move |line: &str| line::plain(line).contains(needle);
-        self.lines()
-            .enumerate()
-            .filter(move |(_, line)| matching(line))
-            .map(|(index, _)| index)
+        self.lines().enumerate().filter(move |(_, line)| matching(line)).map(|(index, _)| index)
     }
 
     /// Puts the lines of an earlier tail at the new end, then `separator`.

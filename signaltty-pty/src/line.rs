@@ -33,11 +33,7 @@ impl LineBuilder {
     pub(crate) fn push_row(&mut self, row: &RowView<'_>) -> Option<String> {
         self.open = true;
         row.write_to(&mut self.text);
-        if row.wrapped() && self.len() < MAX_LINE {
-            None
-        } else {
-            self.finish()
-        }
+        if row.wrapped() && self.len() < MAX_LINE { None } else { self.finish() }
     }
 
     /// Ends the line, if one was begun.
@@ -45,11 +41,7 @@ impl LineBuilder {
         if !self.open {
             return None;
         }
-        let StyledText {
-            mut text,
-            trimmed: (length, pen),
-            ..
-        } = std::mem::take(self).text;
+        let StyledText { mut text, trimmed: (length, pen), .. } = std::mem::take(self).text;
         text.truncate(length);
         if pen != Style::default() {
             text.push_str(RESET);
@@ -156,16 +148,9 @@ pub(crate) fn cut(line: &str, budget: usize) -> String {
 /// The style change that `text` begins with, if it does.
 fn style_sequence(text: &str) -> Option<&str> {
     let parameters = text.strip_prefix("\x1b[")?;
-    let length = parameters
-        .bytes()
-        .take(MAX_SEQUENCE)
-        .position(|byte| byte == b'm')?;
+    let length = parameters.bytes().take(MAX_SEQUENCE).position(|byte| byte == b'm')?;
     let valid = |byte: u8| byte.is_ascii_digit() || byte == b';' || byte == b':';
-    if parameters.bytes().take(length).all(valid) {
-        text.get(..length + 3)
-    } else {
-        None
-    }
+    if parameters.bytes().take(length).all(valid) { text.get(..length + 3) } else { None }
 }
 
 /// A line longer than this is split.
@@ -190,10 +175,7 @@ mod tests {
     fn c073_sanitize_keeps_text_and_styles_and_nothing_else() {
         for (bytes, expected) in [
             (&b"plain"[..], "plain"),
-            (
-                b"\x1b[0;38;2;255;10;10mred",
-                "\x1b[0;38;2;255;10;10mred\x1b[0m",
-            ),
+            (b"\x1b[0;38;2;255;10;10mred", "\x1b[0;38;2;255;10;10mred\x1b[0m"),
             (b"a\x1b[2Jb\x07c", "a[2Jbc"),
             (b"\x1b]0;title\x07x", "]0;titlex"),
             (b"cut \xf0\x9f", "cut \u{fffd}"),

@@ -37,12 +37,7 @@ pub(crate) fn open(size: Size) -> Result<Pair, OpenError> {
 /// Tells the kernel the size; it sends SIGWINCH to the foreground group if it changed.
 pub(crate) fn set_size(master: &OwnedFd, size: Size) -> io::Result<()> {
     let size = size.at_least_one();
-    let winsize = Winsize {
-        ws_col: size.cols,
-        ws_row: size.rows,
-        ws_xpixel: 0,
-        ws_ypixel: 0,
-    };
+    let winsize = Winsize { ws_col: size.cols, ws_row: size.rows, ws_xpixel: 0, ws_ypixel: 0 };
     tcsetwinsize(master, winsize)?;
     Ok(())
 }

@@ -73,10 +73,8 @@ pub(crate) fn hold(expected: &Stat) -> Option<Member> {
     let pid = Pid::from_raw(i32::try_from(expected.id.pid).ok()?)?;
     let pidfd = pidfd_open(pid, PidfdFlags::empty()).ok()?;
     let now = stat(expected.id.pid)?;
-    (now.id == expected.id && now.session == expected.session).then_some(Member {
-        id: expected.id,
-        pidfd,
-    })
+    (now.id == expected.id && now.session == expected.session)
+        .then_some(Member { id: expected.id, pidfd })
 }
 
 /// Those of `all` that descend from `root`, without it.
@@ -84,10 +82,7 @@ pub(crate) fn descendants(all: &[Stat], root: u32) -> Vec<Stat> {
     let mut family = vec![root];
     let mut found: Vec<Stat> = Vec::new();
     while let Some(parent) = family.pop() {
-        for stat in all
-            .iter()
-            .filter(|stat| stat.parent == parent && stat.id.pid != root)
-        {
+        for stat in all.iter().filter(|stat| stat.parent == parent && stat.id.pid != root) {
             // Parents are read at different moments; never go in circles.
             if !found.iter().any(|seen| seen.id == stat.id) {
                 found.push(*stat);
@@ -126,13 +121,7 @@ mod tests {
     fn stat_survives_a_hostile_process_name() {
         let line = b"7 (a) R 1 (b) S 3 7 9 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 1 0 4242 1 1";
         let stat = parse(7, line).expect("parses");
-        assert_eq!(
-            stat.id,
-            ProcessId {
-                pid: 7,
-                start_time: 4242
-            }
-        );
+        assert_eq!(stat.id, ProcessId { pid: 7, start_time: 4242 });
         assert_eq!((stat.parent, stat.session, stat.ended), (3, 9, false));
     }
 
@@ -153,18 +142,8 @@ mod tests {
             session: 1,
             ended: false,
         };
-        let all = [
-            make(2, 1),
-            make(3, 2),
-            make(4, 3),
-            make(5, 6),
-            make(6, 5),
-            make(1, 4),
-        ];
-        let mut pids: Vec<u32> = descendants(&all, 1)
-            .iter()
-            .map(|stat| stat.id.pid)
-            .collect();
+        let all = [make(2, 1), make(3, 2), make(4, 3), make(5, 6), make(6, 5), make(1, 4)];
+        let mut pids: Vec<u32> = descendants(&all, 1).iter().map(|stat| stat.id.pid).collect();
         pids.sort_unstable();
         assert_eq!(pids, [2, 3, 4]);
     }

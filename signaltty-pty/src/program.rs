@@ -56,9 +56,7 @@ pub fn resolve_program(
     }
     Err(match unusable {
         Some(path) => ResolveError::NotExecutable { path },
-        None => ResolveError::NotInPath {
-            program: program.to_owned(),
-        },
+        None => ResolveError::NotInPath { program: program.to_owned() },
     })
 }
 

@@ -43,9 +43,7 @@ impl Pty {
     ///
     /// Outside a tokio runtime with IO and time enabled.
     pub fn register(self) -> io::Result<AsyncPty> {
-        Ok(AsyncPty {
-            master: Watched::new(self.master, Interest::READABLE | Interest::WRITABLE)?,
-        })
+        Ok(AsyncPty { master: Watched::new(self.master, Interest::READABLE | Interest::WRITABLE)? })
     }
 
     /// Sets the size; programs in the foreground are told if it changed.
@@ -133,10 +131,7 @@ impl AsyncPty {
                 Ok(Err(error)) => WriteCause::Io(error),
                 Err(_elapsed) => WriteCause::Timeout,
             };
-            return Err(WriteError {
-                written: bytes.len() - rest.len(),
-                cause,
-            });
+            return Err(WriteError { written: bytes.len() - rest.len(), cause });
         }
         Ok(())
     }
@@ -184,10 +179,7 @@ fn read_some(fd: &OwnedFd, buffer: &mut [u8]) -> io::Result<usize> {
 fn write_open(fd: &OwnedFd, bytes: &[u8]) -> io::Result<usize> {
     let mut polled = [PollFd::new(fd, PollFlags::OUT)];
     retry_on_intr(|| poll(&mut polled, Some(&Timespec::default())))?;
-    if polled
-        .iter()
-        .any(|polled| polled.revents().contains(PollFlags::HUP))
-    {
+    if polled.iter().any(|polled| polled.revents().contains(PollFlags::HUP)) {
         return Err(Errno::IO.into());
     }
     Ok(retry_on_intr(|| rustix::io::write(fd, bytes))?)

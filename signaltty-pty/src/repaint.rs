@@ -22,11 +22,7 @@ pub(crate) fn screen(view: View<'_>, below: Option<&str>) -> String {
     for (index, (r, g, b)) in view.colors() {
         let _ = match index {
             0..256 => write!(out, "\x1b]4;{index};rgb:{r:02x}/{g:02x}/{b:02x}\x1b\\"),
-            _ => write!(
-                out,
-                "\x1b]{};rgb:{r:02x}/{g:02x}/{b:02x}\x1b\\",
-                index - 246
-            ),
+            _ => write!(out, "\x1b]{};rgb:{r:02x}/{g:02x}/{b:02x}\x1b\\", index - 246),
         };
     }
     titles(view, &mut out);
@@ -138,9 +134,7 @@ fn contents(view: View<'_>, out: &mut String) {
             // in its own style.
             let wide = next.exact().next().filter(|glyph| glyph.wide);
             let filler = row.whole().last().filter(|_| row.has_filler());
-            filler
-                .zip(wide)
-                .is_some_and(|(a, b)| a.style == b.style && a.link == b.link)
+            filler.zip(wide).is_some_and(|(a, b)| a.style == b.style && a.link == b.link)
         };
         if wraps && next.is_some_and(leaves_free) {
             row.without_filler().for_each(|glyph| pen.draw(&glyph, out));
@@ -184,13 +178,7 @@ fn tabs(view: View<'_>, out: &mut String) {
         return;
     }
     out.push_str("\x1b[3g");
-    for (column, _) in view
-        .shadow
-        .tabs
-        .iter()
-        .enumerate()
-        .filter(|(_, stop)| **stop)
-    {
+    for (column, _) in view.shadow.tabs.iter().enumerate().filter(|(_, stop)| **stop) {
         let _ = write!(out, "\x1b[{}G\x1bH", column + 1);
     }
 }
@@ -207,11 +195,7 @@ fn saved_caret(view: View<'_>, out: &mut String) {
 fn place(view: View<'_>, caret: &Caret, top: usize, out: &mut String) {
     let row = caret.row.saturating_sub(top) + 1;
     let mut pen = Pen::UNKNOWN;
-    let last = if caret.pending_wrap {
-        view.last_glyph(caret.row)
-    } else {
-        None
-    };
+    let last = if caret.pending_wrap { view.last_glyph(caret.row) } else { None };
     match last {
         Some(glyph) => {
             // Only writing the last column leaves a wrap pending.
@@ -241,16 +225,10 @@ struct Pen {
 }
 
 impl Pen {
-    const UNKNOWN: Self = Self {
-        style: None,
-        link: None,
-    };
+    const UNKNOWN: Self = Self { style: None, link: None };
 
     fn plain() -> Self {
-        Self {
-            style: Some(Style::default()),
-            link: Some(None),
-        }
+        Self { style: Some(Style::default()), link: Some(None) }
     }
 
     fn draw(&mut self, glyph: &Glyph<'_>, out: &mut String) {
@@ -269,10 +247,7 @@ impl Pen {
             self.style = Some(style);
         }
         if self.link.as_ref().map(Option::as_ref) != Some(link) {
-            let id = link
-                .and_then(Link::id)
-                .map(|id| format!("id={id}"))
-                .unwrap_or_default();
+            let id = link.and_then(Link::id).map(|id| format!("id={id}")).unwrap_or_default();
             let _ = write!(out, "\x1b]8;{id};{}\x1b\\", link.map_or("", Link::uri));
             self.link = Some(link.cloned());
         }

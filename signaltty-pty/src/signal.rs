@@ -70,9 +70,7 @@ impl FromStr for Signal {
             "WINCH" => Self::WindowChange,
             "CONT" => Self::Continue,
             _ => {
-                return Err(UnknownSignal {
-                    name: name.to_owned(),
-                });
+                return Err(UnknownSignal { name: name.to_owned() });
             }
         })
     }

@@ -21,10 +21,7 @@ impl Size {
 
     /// The size with no dimension below one, as a kernel terminal needs it.
     pub(crate) fn at_least_one(self) -> Self {
-        Self {
-            cols: self.cols.max(1),
-            rows: self.rows.max(1),
-        }
+        Self { cols: self.cols.max(1), rows: self.rows.max(1) }
     }
 }
 

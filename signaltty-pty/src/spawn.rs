@@ -64,10 +64,7 @@ pub fn spawn(spec: &SpawnSpec) -> Result<(Pty, Child), SpawnError> {
     let program = resolve_program(argv0, &spec.cwd, search)?;
 
     let Pair { master, peer } = open::open(spec.size)?;
-    let exec_error = |source| SpawnError::Exec {
-        path: program.clone(),
-        source,
-    };
+    let exec_error = |source| SpawnError::Exec { path: program.clone(), source };
     let mut command = Command::new(&program);
     command
         .arg0(argv0)
@@ -109,17 +106,12 @@ fn check_cwd(cwd: &Path) -> Result<(), SpawnError> {
     }
     match fs::metadata(cwd) {
         Ok(found) if !found.is_dir() => Err(SpawnError::CwdNotADirectory { path }),
-        Ok(_) => access(cwd, Access::EXEC_OK).map_err(|errno| SpawnError::Cwd {
-            path,
-            source: errno.into(),
-        }),
+        Ok(_) => access(cwd, Access::EXEC_OK)
+            .map_err(|errno| SpawnError::Cwd { path, source: errno.into() }),
         Err(error) => Err(match error.kind() {
             io::ErrorKind::NotFound => SpawnError::CwdMissing { path },
             io::ErrorKind::NotADirectory => SpawnError::CwdNotADirectory { path },
-            _ => SpawnError::Cwd {
-                path,
-                source: error,
-            },
+            _ => SpawnError::Cwd { path, source: error },
         }),
     }
 }

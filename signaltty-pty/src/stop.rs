@@ -82,32 +82,16 @@ impl Child {
                     member.signal(Signal::Continue);
                 }
             }
-            let patience = if signal == Signal::Kill {
-                grace.max(KILL_PATIENCE)
-            } else {
-                grace
-            };
-            if self
-                .gone(members, signal, Instant::now() + patience, &mut escaped)
-                .await?
-            {
+            let patience = if signal == Signal::Kill { grace.max(KILL_PATIENCE) } else { grace };
+            if self.gone(members, signal, Instant::now() + patience, &mut escaped).await? {
                 break;
             }
         }
-        let remaining = self
-            .members(&mut escaped)?
-            .iter()
-            .map(|member| member.id)
-            .collect();
+        let remaining = self.members(&mut escaped)?.iter().map(|member| member.id).collect();
         let escaped = escaped
             .into_iter()
             .filter(|id| process::stat(id.pid).is_some_and(|stat| stat.id == *id && !stat.ended));
-        Ok(StopReport {
-            status: self.try_wait()?,
-            needed,
-            remaining,
-            escaped: escaped.collect(),
-        })
+        Ok(StopReport { status: self.try_wait()?, needed, remaining, escaped: escaped.collect() })
     }
 
     /// Waits until no member is left, following forks, or until `deadline`.
@@ -147,24 +131,14 @@ impl Child {
         if self.is_reaped() && leader.is_some() {
             return Ok(Vec::new());
         }
-        let session: Vec<&Stat> = all
-            .iter()
-            .filter(|stat| stat.session == self.pid())
-            .collect();
+        let session: Vec<&Stat> = all.iter().filter(|stat| stat.session == self.pid()).collect();
         for root in &session {
             let family = process::descendants(&all, root.id.pid);
             escaped.extend(
-                family
-                    .iter()
-                    .filter(|stat| stat.session != self.pid())
-                    .map(|stat| stat.id),
+                family.iter().filter(|stat| stat.session != self.pid()).map(|stat| stat.id),
             );
         }
-        Ok(session
-            .into_iter()
-            .filter(|stat| !stat.ended)
-            .filter_map(process::hold)
-            .collect())
+        Ok(session.into_iter().filter(|stat| !stat.ended).filter_map(process::hold).collect())
     }
 }
 

@@ -75,11 +75,7 @@ pub(crate) fn prepare_child(command: &mut Command) {
 fn die_with_parent(parent: Pid) -> io::Result<()> {
     set_parent_process_death_signal(Some(Signal::KILL))?;
     // A parent that ended before the request was made sends nothing.
-    if getppid() == Some(parent) {
-        Ok(())
-    } else {
-        Err(io::Error::from_raw_os_error(libc::ESRCH))
-    }
+    if getppid() == Some(parent) { Ok(()) } else { Err(io::Error::from_raw_os_error(libc::ESRCH)) }
 }
 
 /// Gives every signal its default action and blocks none.
@@ -98,13 +94,7 @@ fn reset_signals() -> io::Result<()> {
         // async-signal-safe. KILL and STOP are refused without effect.
         unsafe {
             let none = ptr::null_mut::<libc::c_void>();
-            libc::syscall(
-                libc::SYS_rt_sigaction,
-                signal,
-                default.as_ptr(),
-                none,
-                SIGNAL_SET,
-            );
+            libc::syscall(libc::SYS_rt_sigaction, signal, default.as_ptr(), none, SIGNAL_SET);
         }
     }
     let mut none = MaybeUninit::<libc::sigset_t>::uninit();
@@ -115,11 +105,7 @@ fn reset_signals() -> io::Result<()> {
         libc::sigemptyset(none.as_mut_ptr());
         libc::sigprocmask(libc::SIG_SETMASK, none.as_ptr(), ptr::null_mut())
     };
-    if result == 0 {
-        Ok(())
-    } else {
-        Err(io::Error::last_os_error())
-    }
+    if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
 /// Marks every descriptor above 2 close-on-exec.
@@ -131,12 +117,7 @@ fn hide_descriptors() {
     // this flag closes nothing: descriptors that the standard library still
     // uses to report a failed exec stay usable.
     unsafe {
-        libc::syscall(
-            libc::SYS_close_range,
-            3_u32,
-            u32::MAX,
-            libc::CLOSE_RANGE_CLOEXEC,
-        );
+        libc::syscall(libc::SYS_close_range, 3_u32, u32::MAX, libc::CLOSE_RANGE_CLOEXEC);
     }
 }
 

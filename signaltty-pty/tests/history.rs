@@ -1,11 +1,6 @@
 //! Lines, tails and what programs say, through the public interface.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::panic
-)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
 
 use std::path::PathBuf;
 
@@ -46,16 +41,9 @@ fn lines_are_joined_trimmed_and_in_order() {
     let text = format!("one   \r\n\r\n{long}\r\n  indented\r\n家家家家家家家x\r\n");
     for (cols, rows) in [(12, 3), (7, 2), (80, 24), (2, 1), (13, 1)] {
         let lines = screen(cols, rows, &text).lines(100);
-        assert_eq!(
-            lines,
-            ["one", "", &long, "  indented", "家家家家家家家x"],
-            "{cols}x{rows}"
-        );
+        assert_eq!(lines, ["one", "", &long, "  indented", "家家家家家家家x"], "{cols}x{rows}");
     }
-    assert_eq!(
-        screen(12, 3, &text).lines(2),
-        ["  indented", "家家家家家家家x"]
-    );
+    assert_eq!(screen(12, 3, &text).lines(2), ["  indented", "家家家家家家家x"]);
     assert!(screen(12, 3, "").lines(5).is_empty());
 }
 
@@ -65,10 +53,7 @@ fn d11_a_tail_of_a_lot_of_output_holds_its_last_line() {
     let mut number = 0;
     let mut written = 0;
     while written < 1 << 20 {
-        let line = format!(
-            "\x1b[3{}mline {number}\x1b[0m of \x1b[1moutput\x1b[0m\r\n",
-            number % 8
-        );
+        let line = format!("\x1b[3{}mline {number}\x1b[0m of \x1b[1moutput\x1b[0m\r\n", number % 8);
         screen.advance(line.as_bytes());
         written += line.len();
         number += 1;
@@ -101,10 +86,7 @@ fn c073_a_tail_is_never_cut_inside_a_sequence_link_or_character() {
         assert!(!tail.contains('\u{fffd}') && !tail.contains("http"));
         // Every line is whole, unless it is the only one and marked.
         for line in tail.lines().filter(|line| !line.contains('…')) {
-            assert!(
-                line.starts_with("\x1b[0;38;2;255;10;10mred "),
-                "{budget}: {line:?}"
-            );
+            assert!(line.starts_with("\x1b[0;38;2;255;10;10mred "), "{budget}: {line:?}");
             assert!(line.ends_with("link 😀家"), "{budget}: {line:?}");
         }
     }
@@ -142,10 +124,7 @@ fn c076_a_hostile_tail_does_nothing_but_show_text() {
 
 #[test]
 fn inv_t3_the_history_is_bounded_by_lines_and_bytes() {
-    let limit = HistoryLimit {
-        lines: 100,
-        bytes: 5_000,
-    };
+    let limit = HistoryLimit { lines: 100, bytes: 5_000 };
     let mut bounded = Screen::new(Size::new(80, 5), limit);
     for number in 0..1_000 {
         bounded.advance(format!("{number}\r\n").as_bytes());
@@ -196,11 +175,8 @@ fn clearing_keeps_the_screen_once_and_erasing_the_log_erases_it() {
 
 #[test]
 fn the_alternate_screen_leaves_no_lines_and_hides_none() {
-    let mut both = screen(
-        20,
-        3,
-        "one\r\ntwo\r\nthree\r\nfour\x1b[?1049h\x1b[Hfull\r\n\n\n\nscreen",
-    );
+    let mut both =
+        screen(20, 3, "one\r\ntwo\r\nthree\r\nfour\x1b[?1049h\x1b[Hfull\r\n\n\n\nscreen");
     assert_eq!(both.lines(10)[..4], ["one", "two", "three", "four"]);
     assert_eq!(both.lines(1), ["screen"]);
     assert_eq!(both.history().len(), 1);
@@ -241,21 +217,15 @@ fn answers_are_given_only_while_nobody_is_attached() {
 
 #[test]
 fn events_are_told_once_and_bounded() {
-    let mut noisy = screen(
-        80,
-        24,
-        "\x1b]0;one\x07\x07\x07\x1b]2;two\x1b\\\x1b]7;file://box/tmp\x07",
-    );
+    let mut noisy =
+        screen(80, 24, "\x1b]0;one\x07\x07\x07\x1b]2;two\x1b\\\x1b]7;file://box/tmp\x07");
     assert_eq!(noisy.title(), Some("two"));
     assert_eq!(
         noisy.take_events(),
         [
             ScreenEvent::Bell,
             ScreenEvent::Title(Some("two".into())),
-            ScreenEvent::Cwd {
-                host: "box".into(),
-                path: PathBuf::from("/tmp")
-            },
+            ScreenEvent::Cwd { host: "box".into(), path: PathBuf::from("/tmp") },
         ]
     );
     noisy.advance("\x1b]9;note\x07".repeat(1_000).as_bytes());
@@ -269,24 +239,14 @@ fn c074_modes_set_once_are_repainted() {
     let set = screen(80, 24, "\x1b[?2004h\x1b[?1002;1006h\x1b[?1004h\x1b[?1h");
     assert!(set.bracketed_paste());
     let repaint = String::from_utf8(set.repaint()).unwrap();
-    for mode in [
-        "\x1b[?2004h",
-        "\x1b[?1002h",
-        "\x1b[?1006h",
-        "\x1b[?1004h",
-        "\x1b[?1h",
-    ] {
+    for mode in ["\x1b[?2004h", "\x1b[?1002h", "\x1b[?1006h", "\x1b[?1004h", "\x1b[?1h"] {
         assert!(repaint.contains(mode), "{mode:?} in {repaint:?}");
     }
 }
 
 #[test]
 fn history_can_be_searched() {
-    let found = screen(
-        20,
-        2,
-        "a\r\n\x1b[1mneed\x1b[0mle\r\nb\r\nneedle 2\r\nc\r\nd",
-    );
+    let found = screen(20, 2, "a\r\n\x1b[1mneed\x1b[0mle\r\nb\r\nneedle 2\r\nc\r\nd");
     assert_eq!(found.history().search("needle").collect::<Vec<_>>(), [1, 3]);
     assert_eq!(found.history().lines().next(), Some("a"));
 }

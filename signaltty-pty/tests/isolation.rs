@@ -3,12 +3,7 @@
 //! Some tests need a process in a certain state as the parent. For these the
 //! test program starts itself again, with only [`inner`] to run.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::panic
-)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
 #![allow(clippy::print_stdout)]
 
 mod common;
@@ -63,10 +58,7 @@ fn inner() {
 /// Starts the inner process by a shell that runs `before` first.
 fn start_inner(task: &str, before: &str) -> std::process::Child {
     Command::new("sh")
-        .args([
-            "-c",
-            &format!("{before} exec \"$0\" --exact inner --nocapture"),
-        ])
+        .args(["-c", &format!("{before} exec \"$0\" --exact inner --nocapture")])
         .arg(env::current_exe().unwrap())
         .env(TASK, task)
         .stdin(Stdio::piped())
@@ -78,9 +70,7 @@ fn start_inner(task: &str, before: &str) -> std::process::Child {
 /// What the inner process has to say, line by line.
 fn said(inner: &mut std::process::Child) -> impl Iterator<Item = String> + use<> {
     let lines = BufReader::new(inner.stdout.take().unwrap()).lines();
-    lines
-        .map_while(Result::ok)
-        .filter_map(|line| line.split_once("inner: ").map(|s| s.1.into()))
+    lines.map_while(Result::ok).filter_map(|line| line.split_once("inner: ").map(|s| s.1.into()))
 }
 
 fn wait_for_end(pid: u32) {
@@ -88,15 +78,8 @@ fn wait_for_end(pid: u32) {
         return;
     };
     let mut polled = [PollFd::new(&pidfd, PollFlags::IN)];
-    let patience = Timespec {
-        tv_sec: PATIENCE.as_secs() as i64,
-        tv_nsec: 0,
-    };
-    assert_eq!(
-        poll(&mut polled, Some(&patience)).unwrap(),
-        1,
-        "{pid} did not end"
-    );
+    let patience = Timespec { tv_sec: PATIENCE.as_secs() as i64, tv_nsec: 0 };
+    assert_eq!(poll(&mut polled, Some(&patience)).unwrap(), 1, "{pid} did not end");
 }
 
 #[test]
@@ -105,15 +88,8 @@ fn d15_a_direct_child_dies_with_a_killed_parent() {
     let mut said = said(&mut inner);
     let child: u32 = said.next().unwrap().parse().unwrap();
     let status = fs::read_to_string(format!("/proc/{child}/status")).unwrap();
-    let ignored = status
-        .lines()
-        .find_map(|line| line.strip_prefix("SigIgn:"))
-        .unwrap();
-    assert_eq!(
-        ignored.trim(),
-        "0000000000004001",
-        "the child ignores HUP and TERM"
-    );
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:")).unwrap();
+    assert_eq!(ignored.trim(), "0000000000004001", "the child ignores HUP and TERM");
     inner.kill().unwrap();
     inner.wait().unwrap();
     wait_for_end(child);
@@ -136,19 +112,9 @@ fn inv_t1_c092_a_child_has_its_terminal_and_no_other_descriptor() {
     let inheritable = File::open("/dev/null").unwrap();
     fcntl_setfd(inheritable.as_fd(), FdFlags::empty()).unwrap();
     let listing = run(output(&sh("ls -l /proc/$$/fd; :")));
-    let mut names: Vec<&str> = listing
-        .iter()
-        .filter(|line| line.contains(" -> "))
-        .map(String::as_str)
-        .collect();
-    names.sort_by_key(|line| {
-        line.split(" -> ")
-            .next()
-            .unwrap()
-            .rsplit(' ')
-            .next()
-            .unwrap()
-    });
+    let mut names: Vec<&str> =
+        listing.iter().filter(|line| line.contains(" -> ")).map(String::as_str).collect();
+    names.sort_by_key(|line| line.split(" -> ").next().unwrap().rsplit(' ').next().unwrap());
     assert_eq!(names.len(), 3, "{names:?}");
     for (number, line) in names.iter().enumerate() {
         assert!(line.contains(&format!(" {number} -> /dev/pts/")), "{line}");
@@ -173,22 +139,13 @@ fn inv_t1_every_descriptor_is_close_on_exec() {
             let Ok(info) = fs::read_to_string(info) else {
                 continue;
             };
-            let flags = info
-                .lines()
-                .find_map(|line| line.strip_prefix("flags:"))
-                .unwrap();
+            let flags = info.lines().find_map(|line| line.strip_prefix("flags:")).unwrap();
             let flags = u32::from_str_radix(flags.trim(), 8).unwrap();
             assert!(flags & O_CLOEXEC != 0, "{target} {flags:o}");
             seen.push(target);
         }
-        assert!(
-            seen.iter().any(|target| target.contains("ptmx")),
-            "{seen:?}"
-        );
-        assert!(
-            seen.iter().any(|target| target.contains("pidfd")),
-            "{seen:?}"
-        );
+        assert!(seen.iter().any(|target| target.contains("ptmx")), "{seen:?}");
+        assert!(seen.iter().any(|target| target.contains("pidfd")), "{seen:?}");
         drop(child);
     });
 }

@@ -1,11 +1,6 @@
 //! A client that joins while a program writes.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::panic
-)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
 
 mod common;
 
@@ -71,21 +66,14 @@ fn whoever_joins_at_any_read_sees_the_same_in_the_end() {
         assert_eq!(screen.title(), Some("done"));
         assert_eq!(screen.lines(1), ["59%"]);
         // The full-screen program has left nothing in the log.
-        let logged = screen
-            .history()
-            .lines()
-            .filter(|line| line.contains("cell"))
-            .count();
+        let logged = screen.history().lines().filter(|line| line.contains("cell")).count();
         assert_eq!(logged, 0);
     });
 }
 
 /// Bytes as text that shows where they differ.
 fn readable(bytes: &[u8]) -> Vec<String> {
-    bytes
-        .split(|&byte| byte == b'\n')
-        .map(|line| line.escape_ascii().to_string())
-        .collect()
+    bytes.split(|&byte| byte == b'\n').map(|line| line.escape_ascii().to_string()).collect()
 }
 
 #[test]

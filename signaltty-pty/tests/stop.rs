@@ -1,11 +1,6 @@
 //! The stop ladder.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::panic
-)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
 
 mod common;
 
@@ -23,13 +18,7 @@ fn a_hangup_is_enough_for_most() {
         read_until(&pty, "ready").await;
         let report = child.stop(PATIENCE).await.unwrap();
         assert_eq!(report.needed, StopStep::Hangup);
-        assert_eq!(
-            report.status,
-            Some(ExitStatus {
-                code: None,
-                signal: Some(1)
-            })
-        );
+        assert_eq!(report.status, Some(ExitStatus { code: None, signal: Some(1) }));
         assert!(report.remaining.is_empty() && report.escaped.is_empty());
     });
 }
@@ -42,13 +31,7 @@ fn a_child_that_cleans_up_at_term_may() {
         read_until(&pty, "ready").await;
         let report = child.stop(Duration::from_millis(300)).await.unwrap();
         assert_eq!(report.needed, StopStep::Terminate);
-        assert_eq!(
-            report.status,
-            Some(ExitStatus {
-                code: Some(3),
-                signal: None
-            })
-        );
+        assert_eq!(report.status, Some(ExitStatus { code: Some(3), signal: None }));
     });
 }
 
@@ -64,21 +47,10 @@ fn c094_the_whole_session_is_killed_and_who_left_it_is_reported() {
         }
         let report = child.stop(Duration::from_millis(50)).await.unwrap();
         assert_eq!(report.needed, StopStep::Kill);
-        assert_eq!(
-            report.status,
-            Some(ExitStatus {
-                code: None,
-                signal: Some(9)
-            })
-        );
+        assert_eq!(report.status, Some(ExitStatus { code: None, signal: Some(9) }));
         assert!(report.remaining.is_empty(), "{report:?}");
-        let [escaped] = report.escaped[..] else {
-            panic!("{report:?}")
-        };
-        assert!(
-            text.contains(&format!("ready {}", escaped.pid)),
-            "{text} {report:?}"
-        );
+        let [escaped] = report.escaped[..] else { panic!("{report:?}") };
+        assert!(text.contains(&format!("ready {}", escaped.pid)), "{text} {report:?}");
         kill_process(Pid::from_raw(escaped.pid as i32).unwrap(), Signal::KILL).unwrap();
         // Nobody of the session is left either.
         let session = child.pid().to_string();

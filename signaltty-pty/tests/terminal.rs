@@ -1,11 +1,6 @@
 //! Children on real terminals.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::panic
-)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
 
 mod common;
 
@@ -66,10 +61,7 @@ fn the_child_leads_a_session_with_a_controlling_terminal() {
         let (pty, child) = start(&sh(script));
         let text = read_until(&pty, "/dev/pts/").await;
         let pid = child.pid();
-        assert!(
-            text.starts_with(&format!("{pid} {pid} {pid}\r\nthrough\r\n")),
-            "{text}"
-        );
+        assert!(text.starts_with(&format!("{pid} {pid} {pid}\r\nthrough\r\n")), "{text}");
         assert_eq!(pty.foreground_group(), Some(pid));
         write(&pty, "\n").await;
         child.wait().await.unwrap();
@@ -82,13 +74,7 @@ fn typed_control_characters_reach_the_foreground() {
         let (pty, child) = start(&sh("echo ready; exec sleep 1000"));
         read_until(&pty, "ready").await;
         write(&pty, "\x03").await;
-        assert_eq!(
-            child.wait().await.unwrap(),
-            ExitStatus {
-                code: None,
-                signal: Some(2)
-            }
-        );
+        assert_eq!(child.wait().await.unwrap(), ExitStatus { code: None, signal: Some(2) });
     });
 }
 
@@ -106,14 +92,8 @@ fn inv_t2_every_end_is_reported_once_and_the_same_to_all() {
             assert_eq!(first.unwrap(), ExitStatus { code, signal }, "{script}");
             assert_eq!(second.unwrap(), ExitStatus { code, signal }, "{script}");
             assert_eq!(child.try_wait().unwrap(), Some(ExitStatus { code, signal }));
-            assert!(matches!(
-                child.signal(Signal::Hangup),
-                Err(SignalError::Ended)
-            ));
-            assert!(matches!(
-                child.signal_group(Signal::Hangup),
-                Err(SignalError::Ended)
-            ));
+            assert!(matches!(child.signal(Signal::Hangup), Err(SignalError::Ended)));
+            assert!(matches!(child.signal_group(Signal::Hangup), Err(SignalError::Ended)));
             assert_eq!(read_all(&pty).await, "");
         }
     });
@@ -153,14 +133,7 @@ fn the_environment_is_exactly_as_given_and_pwd_is_as_spelled() {
     let mut lines = run(output(&spec));
     lines.sort();
     let path = "PATH=/usr/bin:/bin:/usr/sbin:/sbin".to_owned();
-    assert_eq!(
-        lines,
-        [
-            "NAME=a b=c".to_owned(),
-            path,
-            format!("PWD={}", link.display())
-        ]
-    );
+    assert_eq!(lines, ["NAME=a b=c".to_owned(), path, format!("PWD={}", link.display())]);
 
     spec.argv = vec!["pwd".into(), "-P".into()];
     let real = real.canonicalize().unwrap();
@@ -169,11 +142,7 @@ fn the_environment_is_exactly_as_given_and_pwd_is_as_spelled() {
 
 #[test]
 fn the_program_keeps_the_name_it_was_called_by() {
-    let lines = run(output(&spec(&[
-        "sh",
-        "-c",
-        "echo $0; cat /proc/$$/cmdline | tr '\\0' '|'",
-    ])));
+    let lines = run(output(&spec(&["sh", "-c", "echo $0; cat /proc/$$/cmdline | tr '\\0' '|'"])));
     assert_eq!(lines[0], "sh");
     assert!(lines[1].starts_with("sh|-c|"), "{lines:?}");
 }
@@ -219,22 +188,13 @@ fn c091_what_cannot_be_started_says_why() {
         failure(&["sh"], "/no/such/place"),
         SpawnError::CwdMissing { path } if path == Path::new("/no/such/place")
     ));
-    assert!(matches!(
-        failure(&["sh"], file),
-        SpawnError::CwdNotADirectory { .. }
-    ));
+    assert!(matches!(failure(&["sh"], file), SpawnError::CwdNotADirectory { .. }));
     assert!(matches!(
         failure(&["sh"], &format!("{file}/below")),
         SpawnError::CwdNotADirectory { .. }
     ));
-    assert!(matches!(
-        failure(&["sh"], "relative"),
-        SpawnError::CwdNotAbsolute { .. }
-    ));
-    assert!(matches!(
-        failure(&["sh", "a\0b"], "/"),
-        SpawnError::Argument { index: 1 }
-    ));
+    assert!(matches!(failure(&["sh"], "relative"), SpawnError::CwdNotAbsolute { .. }));
+    assert!(matches!(failure(&["sh", "a\0b"], "/"), SpawnError::Argument { index: 1 }));
     assert!(matches!(
         failure(&[broken.to_str().unwrap()], "/"),
         SpawnError::Exec { path, .. } if path == broken
@@ -242,10 +202,7 @@ fn c091_what_cannot_be_started_says_why() {
     for name in ["", "A=B", "A\0"] {
         let mut spec = sh("exit");
         spec.env.push((name.into(), "x".into()));
-        assert!(matches!(
-            spawn(&spec).map(drop).unwrap_err(),
-            SpawnError::Environment { .. }
-        ));
+        assert!(matches!(spawn(&spec).map(drop).unwrap_err(), SpawnError::Environment { .. }));
     }
 }
 
@@ -266,36 +223,22 @@ fn c091_every_one_of_many_children_runs_and_is_reported() {
 fn programs_are_found_where_the_child_would_find_them() {
     let directory = tempfile::tempdir().unwrap();
     let root = directory.path();
-    for (name, mode) in [
-        ("bin/tool", 0o755),
-        ("other/tool", 0o755),
-        ("plain/tool", 0o644),
-    ] {
+    for (name, mode) in [("bin/tool", 0o755), ("other/tool", 0o755), ("plain/tool", 0o644)] {
         let path = root.join(name);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(&path, "#!/bin/sh\n").unwrap();
         fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
     }
     let find = |program: &str, search: Option<&str>| {
-        resolve_program(program.as_ref(), root, search.map(AsRef::as_ref)).map(|path| {
-            path.strip_prefix(root)
-                .unwrap_or(&path)
-                .display()
-                .to_string()
-        })
+        resolve_program(program.as_ref(), root, search.map(AsRef::as_ref))
+            .map(|path| path.strip_prefix(root).unwrap_or(&path).display().to_string())
     };
     let absolute = format!("/none:{}/other", root.display());
     assert_eq!(find("bin/tool", None).unwrap(), "bin/tool");
     assert_eq!(find("tool", Some("plain:bin:other")).unwrap(), "bin/tool");
     assert_eq!(find("tool", Some(&absolute)).unwrap(), "other/tool");
-    assert!(matches!(
-        find("tool", Some("plain")),
-        Err(ResolveError::NotExecutable { .. })
-    ));
-    assert!(matches!(
-        find("tool", Some("")),
-        Err(ResolveError::NotInPath { .. })
-    ));
+    assert!(matches!(find("tool", Some("plain")), Err(ResolveError::NotExecutable { .. })));
+    assert!(matches!(find("tool", Some("")), Err(ResolveError::NotInPath { .. })));
     assert!(find("sh", None).unwrap().ends_with("/sh"));
 }
 
@@ -312,9 +255,7 @@ fn a_large_paste_arrives_whole_in_many_parts() {
     run(async {
         let (pty, child) = start(&sh(&script));
         read_until(&pty, "ready").await;
-        pty.write_all_with(&paste, Instant::now() + PATIENCE)
-            .await
-            .unwrap();
+        pty.write_all_with(&paste, Instant::now() + PATIENCE).await.unwrap();
         read_until(&pty, "done").await;
         child.wait().await.unwrap();
     });
@@ -327,18 +268,12 @@ fn a_write_that_nobody_reads_ends_at_its_deadline_and_says_how_far_it_came() {
         let (pty, child) = start(&sh("stty raw -echo; echo ready; exec sleep 1000"));
         read_until(&pty, "ready").await;
         let deadline = Instant::now() + Duration::from_millis(100);
-        let error = pty
-            .write_all_with(&[b'x'; 1 << 20], deadline)
-            .await
-            .unwrap_err();
+        let error = pty.write_all_with(&[b'x'; 1 << 20], deadline).await.unwrap_err();
         assert!(matches!(error.cause, WriteCause::Timeout), "{error}");
         assert!((1..1 << 20).contains(&error.written), "{error}");
         child.signal(Signal::Kill).unwrap();
         child.wait().await.unwrap();
-        let error = pty
-            .write_all_with(b"x", Instant::now() + PATIENCE)
-            .await
-            .unwrap_err();
+        let error = pty.write_all_with(b"x", Instant::now() + PATIENCE).await.unwrap_err();
         assert!(matches!(error.cause, WriteCause::Closed), "{error}");
         assert_eq!(error.written, 0);
     });
@@ -354,8 +289,5 @@ fn signal_names_are_read_in_any_spelling() {
     ] {
         assert_eq!(name.parse(), Ok(signal));
     }
-    assert_eq!(
-        "STOP".parse::<Signal>().unwrap_err().to_string(),
-        "unknown signal \"STOP\""
-    );
+    assert_eq!("STOP".parse::<Signal>().unwrap_err().to_string(), "unknown signal \"STOP\"");
 }

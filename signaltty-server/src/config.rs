@@ -65,16 +65,9 @@ impl Paths {
         cwd: &Path,
         var: impl Fn(&str) -> Option<OsString>,
     ) -> Result<Self, PathsError> {
-        let var = |name: &str| {
-            var(name)
-                .filter(|value| !value.is_empty())
-                .map(PathBuf::from)
-        };
+        let var = |name: &str| var(name).filter(|value| !value.is_empty()).map(PathBuf::from);
         let xdg = |name: &str| var(name).filter(|path| path.is_absolute());
-        let given = overrides
-            .state_dir
-            .clone()
-            .or_else(|| var("SIGNALTTY_STATE_DIR"));
+        let given = overrides.state_dir.clone().or_else(|| var("SIGNALTTY_STATE_DIR"));
         let explicit_state = given.is_some();
         let state_dir = given
             .map(|path| cwd.join(path))
@@ -94,11 +87,7 @@ impl Paths {
         if socket.as_os_str().len() > MAX_SOCKET_PATH {
             return Err(PathsError::SocketTooLong(socket));
         }
-        Ok(Self {
-            state_dir,
-            runtime_dir,
-            socket,
-        })
+        Ok(Self { state_dir, runtime_dir, socket })
     }
 }
 
@@ -108,46 +97,27 @@ mod tests {
 
     fn resolve(overrides: &Overrides, vars: &[(&str, &str)]) -> Result<Paths, PathsError> {
         Paths::resolve(overrides, Path::new("/cwd"), |name| {
-            vars.iter()
-                .find(|(n, _)| *n == name)
-                .map(|(_, v)| OsString::from(v))
+            vars.iter().find(|(n, _)| *n == name).map(|(_, v)| OsString::from(v))
         })
     }
 
     #[test]
     fn d18_paths_follow_xdg_and_options_win() {
-        let vars = [
-            ("HOME", "/h"),
-            ("XDG_RUNTIME_DIR", "/run/u"),
-            ("XDG_STATE_HOME", ""),
-        ];
+        let vars = [("HOME", "/h"), ("XDG_RUNTIME_DIR", "/run/u"), ("XDG_STATE_HOME", "")];
         let paths = resolve(&Overrides::default(), &vars).unwrap();
         assert_eq!(paths.state_dir, Path::new("/h/.local/state/signaltty"));
         assert_eq!(paths.socket, Path::new("/run/u/signaltty/signaltty.sock"));
-        let overrides = Overrides {
-            state_dir: Some("s".into()),
-            socket: None,
-        };
+        let overrides = Overrides { state_dir: Some("s".into()), socket: None };
         let paths = resolve(&overrides, &vars).unwrap();
         assert_eq!(paths.state_dir, Path::new("/cwd/s"));
         assert_eq!(paths.socket, Path::new("/cwd/s/run/signaltty.sock"));
-        assert!(matches!(
-            resolve(&Overrides::default(), &[]),
-            Err(PathsError::NoHome)
-        ));
+        assert!(matches!(resolve(&Overrides::default(), &[]), Err(PathsError::NoHome)));
     }
 
     #[test]
     fn c097_a_socket_path_that_is_too_long_is_an_error() {
         let socket = Some(PathBuf::from(format!("/{}", "x".repeat(107))));
-        let error = resolve(
-            &Overrides {
-                state_dir: None,
-                socket,
-            },
-            &[("HOME", "/h")],
-        )
-        .unwrap_err();
+        let error = resolve(&Overrides { state_dir: None, socket }, &[("HOME", "/h")]).unwrap_err();
         assert!(error.to_string().contains("108 bytes"), "{error}");
     }
 }

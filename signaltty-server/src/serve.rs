@@ -36,26 +36,16 @@ pub fn main(args: &[OsString]) -> u8 {
         Err(error) => {
             let _ = error.print();
             let asked = [ErrorKind::DisplayHelp, ErrorKind::DisplayVersion];
-            return if asked.contains(&error.kind()) {
-                0
-            } else {
-                USAGE
-            };
+            return if asked.contains(&error.kind()) { 0 } else { USAGE };
         }
     };
-    let overrides = Overrides {
-        state_dir: args.state_dir,
-        socket: args.socket,
-    };
+    let overrides = Overrides { state_dir: args.state_dir, socket: args.socket };
     let cwd = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/"));
     let (error, code) = match Paths::resolve(&overrides, &cwd, |name| std::env::var_os(name)) {
         Err(error) => (error.to_string(), USAGE),
         Ok(paths) => {
-            let ended = daemon::serve(ServeOptions {
-                paths,
-                demo_agent: args.demo_agent,
-                log: args.log,
-            });
+            let ended =
+                daemon::serve(ServeOptions { paths, demo_agent: args.demo_agent, log: args.log });
             match ended {
                 Ok(()) => return 0,
                 Err(error) => (error.to_string(), error.exit_code()),

@@ -1,11 +1,6 @@
 //! The workspace's dependencies are those of the design, and each crate's
 //! promise about the compiler holds for what it depends on.
-#![allow(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    clippy::panic,
-    missing_docs
-)]
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, missing_docs)]
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;
@@ -34,14 +29,8 @@ const ALLOWED: [(&str, &[&str]); 6] = [
 /// What must not stand under the core: it knows no IO, no async and no format.
 const NOT_UNDER_CORE: [&str; 4] = ["tokio", "serde", "rustix", "nix"];
 
-const METADATA: [&str; 6] = [
-    "metadata",
-    "--format-version",
-    "1",
-    "--all-features",
-    "--offline",
-    "--locked",
-];
+const METADATA: [&str; 6] =
+    ["metadata", "--format-version", "1", "--all-features", "--offline", "--locked"];
 
 #[test]
 fn workspace_edges_are_those_of_the_design() {
@@ -49,19 +38,13 @@ fn workspace_edges_are_those_of_the_design() {
     let allowed: BTreeMap<_, _> = ALLOWED.into_iter().collect();
     let names: BTreeSet<_> = graph.members.iter().map(|id| graph.name(id)).collect();
     let listed: BTreeSet<_> = allowed.keys().copied().collect();
-    assert_eq!(
-        names, listed,
-        "every crate of the workspace has its edges listed"
-    );
+    assert_eq!(names, listed, "every crate of the workspace has its edges listed");
     for member in &graph.members {
         let name = graph.name(member);
         for dependency in &graph.normal[member] {
             let other = graph.name(dependency);
             if names.contains(other) {
-                assert!(
-                    allowed[name].contains(&other),
-                    "{name} must not depend on {other}"
-                );
+                assert!(allowed[name].contains(&other), "{name} must not depend on {other}");
             }
         }
     }
@@ -70,16 +53,10 @@ fn workspace_edges_are_those_of_the_design() {
 #[test]
 fn nothing_with_io_or_formats_stands_under_the_core() {
     let graph = Graph::read();
-    let core = graph
-        .members
-        .iter()
-        .find(|id| graph.name(id) == "signaltty-core");
+    let core = graph.members.iter().find(|id| graph.name(id) == "signaltty-core");
     for dependency in graph.tree(core.unwrap()) {
         let name = graph.name(&dependency);
-        assert!(
-            !NOT_UNDER_CORE.contains(&name),
-            "signaltty-core has {name} under it"
-        );
+        assert!(!NOT_UNDER_CORE.contains(&name), "signaltty-core has {name} under it");
     }
 }
 
@@ -127,11 +104,7 @@ impl Graph {
                 (text(&node["id"]), dependencies.collect())
             })
             .collect();
-        Self {
-            packages,
-            members: each(&metadata["workspace_members"]).map(text).collect(),
-            normal,
-        }
+        Self { packages, members: each(&metadata["workspace_members"]).map(text).collect(), normal }
     }
 
     fn name(&self, id: &str) -> &str {
@@ -141,10 +114,7 @@ impl Graph {
     /// The declared oldest compiler, if there is one.
     fn rust_version(&self, id: &str) -> Option<Vec<u32>> {
         let version = self.packages[id]["rust_version"].as_str()?;
-        let mut parts: Vec<u32> = version
-            .split('.')
-            .map(|part| part.parse().unwrap())
-            .collect();
+        let mut parts: Vec<u32> = version.split('.').map(|part| part.parse().unwrap()).collect();
         parts.resize(3, 0);
         Some(parts)
     }
@@ -166,11 +136,8 @@ impl Graph {
 
 fn cargo(args: &[&str]) -> String {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let output = Command::new(cargo)
-        .args(args)
-        .current_dir(env!("CARGO_MANIFEST_DIR"))
-        .output()
-        .unwrap();
+    let output =
+        Command::new(cargo).args(args).current_dir(env!("CARGO_MANIFEST_DIR")).output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{said}");
     String::from_utf8(output.stdout).unwrap()

@@ -23,10 +23,7 @@ impl Listener {
 impl EventListener for Listener {
     fn send_event(&self, event: Event) {
         if let Event::PtyWrite(text) = event {
-            self.0
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .push_str(&text);
+            self.0.lock().unwrap_or_else(PoisonError::into_inner).push_str(&text);
         }
     }
 }

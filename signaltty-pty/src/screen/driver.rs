@@ -107,10 +107,7 @@ impl Driver<'_> {
         if self.alternate() {
             return;
         }
-        let view = View {
-            term: self.term,
-            shadow: self.shadow,
-        };
+        let view = View { term: self.term, shadow: self.shadow };
         let used = view.rows().collect::<Vec<_>>();
         let used = used.iter().rposition(|row| !row.is_blank());
         let Some(last) = used else { return };
@@ -145,11 +142,7 @@ impl Driver<'_> {
 
     pub(super) fn keyboard(&mut self) -> &mut Keyboard {
         let [primary, alternate] = &mut self.shadow.keyboards;
-        if self.term.mode().contains(TermMode::ALT_SCREEN) {
-            alternate
-        } else {
-            primary
-        }
+        if self.term.mode().contains(TermMode::ALT_SCREEN) { alternate } else { primary }
     }
 
     pub(super) fn show_title(&mut self, title: Option<String>) {
@@ -175,10 +168,7 @@ impl Driver<'_> {
         self.term.input(c);
         if let Some((line, column, extra)) = crowded {
             let cell = &mut self.term.grid_mut()[line][column];
-            if cell
-                .zerowidth()
-                .is_some_and(|marks| marks.len() > MAX_MARKS)
-            {
+            if cell.zerowidth().is_some_and(|marks| marks.len() > MAX_MARKS) {
                 cell.extra = extra;
             }
         }
@@ -200,9 +190,7 @@ impl Driver<'_> {
             column.0 = column.0.saturating_sub(1);
         }
         let cell = &grid[line][column];
-        let full = cell
-            .zerowidth()
-            .is_some_and(|marks| marks.len() >= MAX_MARKS);
+        let full = cell.zerowidth().is_some_and(|marks| marks.len() >= MAX_MARKS);
         full.then(|| (line, column, cell.extra.clone()))
     }
 
@@ -211,10 +199,7 @@ impl Driver<'_> {
         if self.alternate() != alternate {
             *self.parked = None;
             if alternate {
-                let view = View {
-                    term: self.term,
-                    shadow: self.shadow,
-                };
+                let view = View { term: self.term, shadow: self.shadow };
                 *self.parked = Some(Parked::new(view, self.history));
             }
             self.term.swap_alt();
@@ -254,8 +239,7 @@ impl Driver<'_> {
     /// mode does is.
     pub(super) fn column_mode(&mut self) {
         self.shadow.region = (0, self.term.screen_lines());
-        self.term
-            .set_private_mode(NamedPrivateMode::ColumnMode.into());
+        self.term.set_private_mode(NamedPrivateMode::ColumnMode.into());
     }
 }
 

@@ -41,16 +41,10 @@ impl Outbox {
     pub(crate) fn post(&mut self, event: ScreenEvent) {
         use ScreenEvent::{Bell, Cwd, Notification, Title};
         self.events.retain(|old| {
-            !matches!(
-                (old, &event),
-                (Title(_), Title(_)) | (Bell, Bell) | (Cwd { .. }, Cwd { .. })
-            )
+            !matches!((old, &event), (Title(_), Title(_)) | (Bell, Bell) | (Cwd { .. }, Cwd { .. }))
         });
         if self.events.len() >= MAX_EVENTS {
-            let oldest = self
-                .events
-                .iter()
-                .position(|old| matches!(old, Notification { .. }));
+            let oldest = self.events.iter().position(|old| matches!(old, Notification { .. }));
             self.events.remove(oldest.unwrap_or(0));
         }
         self.events.push(event);

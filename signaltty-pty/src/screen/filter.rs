@@ -59,11 +59,7 @@ enum State {
 impl Filter {
     /// Splits `bytes` into pieces, in order.
     pub(super) fn advance(&mut self, bytes: &[u8], sink: &mut impl FnMut(Piece<'_>)) {
-        let mut input = Input {
-            bytes,
-            start: 0,
-            at: 0,
-        };
+        let mut input = Input { bytes, start: 0, at: 0 };
         while let Some(rest) = input.rest() {
             match self.state {
                 State::Ground => self.ground(rest, &mut input, sink),
@@ -121,9 +117,7 @@ impl Filter {
         sink: &mut impl FnMut(Piece<'_>),
     ) {
         let continuing = rest.iter().take_while(|&&byte| byte & 0xc0 == 0x80);
-        let length = continuing
-            .count()
-            .min(LONGEST_PART + 1 - self.unfinished.len());
+        let length = continuing.count().min(LONGEST_PART + 1 - self.unfinished.len());
         for &byte in rest.iter().take(length) {
             if partial_character(&self.unfinished) != self.unfinished.len() {
                 break;
@@ -189,9 +183,7 @@ impl Filter {
 
     /// Takes as much of `rest` as belongs to the current command.
     fn command(&mut self, rest: &[u8], input: &mut Input<'_>, sink: &mut impl FnMut(Piece<'_>)) {
-        let end = rest
-            .iter()
-            .position(|&byte| matches!(byte, BEL | ESC | CAN | SUB));
+        let end = rest.iter().position(|&byte| matches!(byte, BEL | ESC | CAN | SUB));
         let body = rest.get(..end.unwrap_or(rest.len())).unwrap_or_default();
         self.keep(body);
         let passed = body.len().min(MAX_OSC - self.length);
@@ -209,11 +201,7 @@ impl Filter {
         if self.cut {
             input.mute(sink);
         }
-        self.state = if terminator == ESC {
-            State::OscEscape
-        } else {
-            State::Ground
-        };
+        self.state = if terminator == ESC { State::OscEscape } else { State::Ground };
         if terminator == BEL {
             input.flush(sink);
             self.deliver(sink);
@@ -273,10 +261,7 @@ impl<'a> Input<'a> {
     }
 
     fn take(&mut self) -> Option<&'a [u8]> {
-        let piece = self
-            .bytes
-            .get(self.start..self.at)
-            .filter(|piece| !piece.is_empty());
+        let piece = self.bytes.get(self.start..self.at).filter(|piece| !piece.is_empty());
         self.start = self.at;
         piece
     }
@@ -352,9 +337,7 @@ mod tests {
         ] {
             for size in [1, 64] {
                 let mut filter = Filter::default();
-                input
-                    .chunks(size)
-                    .for_each(|chunk| filter.advance(chunk, &mut |_| {}));
+                input.chunks(size).for_each(|chunk| filter.advance(chunk, &mut |_| {}));
                 assert_eq!(filter.unfinished(), expected, "{}", input.escape_ascii());
             }
         }

@@ -19,10 +19,8 @@ pub(super) fn mend_row(grid: &mut Grid<Cell>, line: Line) {
     let row = &mut grid[line];
     let mut after_wide = false;
     for column in 0..columns {
-        let has_other_half = column + 1 < columns
-            && row[Column(column + 1)]
-                .flags
-                .contains(Flags::WIDE_CHAR_SPACER);
+        let has_other_half =
+            column + 1 < columns && row[Column(column + 1)].flags.contains(Flags::WIDE_CHAR_SPACER);
         let cell = &mut row[Column(column)];
         if cell.flags.contains(Flags::WIDE_CHAR_SPACER) && !after_wide {
             cell.flags.remove(Flags::WIDE_CHAR_SPACER);

@@ -297,14 +297,9 @@ impl Handler for Driver<'_> {
     }
 
     fn dynamic_color_sequence(&mut self, code: String, index: usize, terminator: &str) {
-        let changed = if index < COLORS {
-            self.term.colors()[index]
-        } else {
-            None
-        };
+        let changed = if index < COLORS { self.term.colors()[index] } else { None };
         let color = changed.unwrap_or_else(|| answers::default_color(index));
-        self.outbox
-            .answer(answers::color(&code, color, terminator).as_bytes());
+        self.outbox.answer(answers::color(&code, color, terminator).as_bytes());
     }
 
     fn text_area_size_pixels(&mut self) {

@@ -76,11 +76,7 @@ impl Screen {
     #[must_use]
     pub fn new(size: Size, limit: HistoryLimit) -> Self {
         let size = emulated(size);
-        let config = Config {
-            scrolling_history: 0,
-            osc52: Osc52::Disabled,
-            ..Config::default()
-        };
+        let config = Config { scrolling_history: 0, osc52: Osc52::Disabled, ..Config::default() };
         let listener = Listener::default();
         Self {
             term: Term::new(config, &size, listener.clone()),
@@ -96,24 +92,8 @@ impl Screen {
 
     /// Takes what a program wrote.
     pub fn advance(&mut self, bytes: &[u8]) {
-        let Self {
-            term,
-            parser,
-            filter,
-            listener,
-            shadow,
-            history,
-            outbox,
-            parked,
-        } = self;
-        let mut driver = Driver {
-            term,
-            listener,
-            shadow,
-            history,
-            outbox,
-            parked,
-        };
+        let Self { term, parser, filter, listener, shadow, history, outbox, parked } = self;
+        let mut driver = Driver { term, listener, shadow, history, outbox, parked };
         filter.advance(bytes, &mut |piece| match piece {
             Piece::Pass(bytes) => parser.advance(&mut driver, bytes),
             Piece::Mute(bytes) => parser.advance(&mut Deaf, bytes),
@@ -157,10 +137,7 @@ impl Screen {
     #[must_use]
     pub fn size(&self) -> Size {
         let clamped = |value| u16::try_from(value).unwrap_or(u16::MAX);
-        Size::new(
-            clamped(self.term.columns()),
-            clamped(self.term.screen_lines()),
-        )
+        Size::new(clamped(self.term.columns()), clamped(self.term.screen_lines()))
     }
 
     /// The title the program gave, without control characters.
@@ -232,11 +209,7 @@ impl Screen {
     #[must_use]
     pub fn tail(&self, max_bytes: usize) -> String {
         let shown = self.shown_lines();
-        let newest_first = shown
-            .iter()
-            .rev()
-            .map(String::as_str)
-            .chain(self.history.lines().rev());
+        let newest_first = shown.iter().rev().map(String::as_str).chain(self.history.lines().rev());
         let mut room = max_bytes;
         let mut picked = Vec::new();
         for line in newest_first {
@@ -251,11 +224,7 @@ impl Screen {
             picked.push(line.to_owned());
         }
         let mut tail = String::with_capacity(max_bytes - room);
-        for line in picked
-            .iter()
-            .rev()
-            .filter(|line| room > 0 || !line.is_empty())
-        {
+        for line in picked.iter().rev().filter(|line| room > 0 || !line.is_empty()) {
             tail.push_str(line);
             tail.push('\n');
         }
@@ -275,10 +244,7 @@ impl Screen {
     }
 
     fn view(&self) -> View<'_> {
-        View {
-            term: &self.term,
-            shadow: &self.shadow,
-        }
+        View { term: &self.term, shadow: &self.shadow }
     }
 
     /// The lines on the screens, with their styles.
@@ -310,8 +276,7 @@ impl Screen {
     fn settle(&mut self) {
         let overflow = i32::try_from(self.term.history_size()).unwrap_or(i32::MAX);
         for row in (1..=overflow).rev() {
-            self.history
-                .push_row(&RowView::new(&self.term.grid()[Line(-row)]));
+            self.history.push_row(&RowView::new(&self.term.grid()[Line(-row)]));
         }
         let grid = self.term.grid_mut();
         grid.update_history(0);
@@ -331,10 +296,7 @@ impl fmt::Debug for Screen {
 }
 
 fn emulated(size: Size) -> TermSize {
-    TermSize::new(
-        size.cols.clamp(2, 1000).into(),
-        size.rows.clamp(1, 500).into(),
-    )
+    TermSize::new(size.cols.clamp(2, 1000).into(), size.rows.clamp(1, 500).into())
 }
 
 /// Makes synchronized updates take effect at once.

@@ -17,11 +17,7 @@ pub(super) fn event(payload: &[u8]) -> Option<ScreenEvent> {
         b"7" => directory(rest),
         b"9" => {
             let progress = split(rest, b';').is_some_and(|(kind, _)| is_number(kind));
-            if progress {
-                None
-            } else {
-                notification(None, rest)
-            }
+            if progress { None } else { notification(None, rest) }
         }
         b"99" => {
             let (metadata, text) = split(rest, b';')?;
@@ -33,11 +29,7 @@ pub(super) fn event(payload: &[u8]) -> Option<ScreenEvent> {
                     _ => true,
                 }
             });
-            if plain {
-                notification(None, text)
-            } else {
-                None
-            }
+            if plain { notification(None, text) } else { None }
         }
         b"777" => {
             let (b"notify", rest) = split(rest, b';')? else {
@@ -53,10 +45,7 @@ pub(super) fn event(payload: &[u8]) -> Option<ScreenEvent> {
 /// Text for people: no control characters, not longer than `limit` bytes.
 pub(super) fn clean(text: &[u8], limit: usize) -> String {
     let mut clean = String::new();
-    for c in String::from_utf8_lossy(text)
-        .chars()
-        .filter(|c| !c.is_control())
-    {
+    for c in String::from_utf8_lossy(text).chars().filter(|c| !c.is_control()) {
         if clean.len() + c.len_utf8() > limit {
             break;
         }
@@ -66,9 +55,7 @@ pub(super) fn clean(text: &[u8], limit: usize) -> String {
 }
 
 fn notification(title: Option<&[u8]>, body: &[u8]) -> Option<ScreenEvent> {
-    let title = title
-        .map(|title| clean(title, MAX_TEXT))
-        .filter(|title| !title.is_empty());
+    let title = title.map(|title| clean(title, MAX_TEXT)).filter(|title| !title.is_empty());
     let body = clean(body, MAX_TEXT);
     if title.is_none() && body.is_empty() {
         return None;
@@ -86,10 +73,7 @@ fn directory(url: &[u8]) -> Option<ScreenEvent> {
         return None;
     }
     let path = PathBuf::from(OsString::from_vec(path));
-    Some(ScreenEvent::Cwd {
-        host: clean(host, MAX_HOST),
-        path,
-    })
+    Some(ScreenEvent::Cwd { host: clean(host, MAX_HOST), path })
 }
 
 fn percent_decoded(text: &[u8]) -> Vec<u8> {
@@ -140,16 +124,10 @@ mod tests {
     #[test]
     fn payloads_become_events() {
         let cwd = |host: &str, path: &str| {
-            Some(ScreenEvent::Cwd {
-                host: host.into(),
-                path: path.into(),
-            })
+            Some(ScreenEvent::Cwd { host: host.into(), path: path.into() })
         };
         let note = |title: Option<&str>, body: &str| {
-            Some(ScreenEvent::Notification {
-                title: title.map(Into::into),
-                body: body.into(),
-            })
+            Some(ScreenEvent::Notification { title: title.map(Into::into), body: body.into() })
         };
         for (payload, expected) in [
             ("7;file://box/a%20b/%C3%BC", cwd("box", "/a b/ü")),

@@ -16,10 +16,7 @@ pub(super) struct Parked {
 
 impl Parked {
     pub(super) fn new(view: View<'_>, history: &History) -> Self {
-        Self {
-            repaint: repaint::primary(view),
-            lines: render(view, history.open_line().clone()),
-        }
+        Self { repaint: repaint::primary(view), lines: render(view, history.open_line().clone()) }
     }
 }
 
@@ -30,10 +27,7 @@ pub(super) fn render(view: View<'_>, mut builder: LineBuilder) -> Vec<String> {
         lines.extend(builder.push_row(&row));
     }
     lines.extend(builder.finish());
-    let used = lines
-        .iter()
-        .rposition(|line| !line.is_empty())
-        .map_or(0, |last| last + 1);
+    let used = lines.iter().rposition(|line| !line.is_empty()).map_or(0, |last| last + 1);
     lines.truncate(used);
     lines
 }

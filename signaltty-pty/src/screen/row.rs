@@ -34,9 +34,7 @@ impl<'a> RowView<'a> {
 
     /// Whether the text goes on in the next row.
     pub(crate) fn wrapped(self) -> bool {
-        self.row[..]
-            .last()
-            .is_some_and(|cell| cell.flags.contains(Flags::WRAPLINE))
+        self.row[..].last().is_some_and(|cell| cell.flags.contains(Flags::WRAPLINE))
     }
 
     /// Whether the last column was left free by a wide character that did not
@@ -67,10 +65,7 @@ impl<'a> RowView<'a> {
         let length = if self.wrapped() {
             cells.len()
         } else {
-            cells
-                .iter()
-                .rposition(|cell| !looks_blank(cell))
-                .map_or(0, |last| last + 1)
+            cells.iter().rposition(|cell| !looks_blank(cell)).map_or(0, |last| last + 1)
         };
         let mut known = None;
         for cell in cells.iter().take(length) {
@@ -80,11 +75,7 @@ impl<'a> RowView<'a> {
             let looks = (cell.fg, cell.bg, cell.flags.intersection(LOOKS));
             if known != Some(looks) || cell.extra.is_some() {
                 text.set_style(style(cell));
-                known = if cell.extra.is_none() {
-                    Some(looks)
-                } else {
-                    None
-                };
+                known = if cell.extra.is_none() { Some(looks) } else { None };
             }
             text.push(if cell.c == '\t' { ' ' } else { cell.c }, cell.zerowidth());
         }
@@ -107,11 +98,7 @@ impl<'a> RowView<'a> {
         let touched = |cell: &Cell| {
             !(looks_blank(cell) && style(cell) == Style::default() && cell.hyperlink().is_none())
         };
-        glyphs(
-            cells
-                .iter()
-                .take(cells.iter().rposition(touched).map_or(0, |last| last + 1)),
-        )
+        glyphs(cells.iter().take(cells.iter().rposition(touched).map_or(0, |last| last + 1)))
     }
 }
 
@@ -137,16 +124,14 @@ impl PartialEq for Link {
 }
 
 fn glyphs<'a>(cells: impl Iterator<Item = &'a Cell>) -> impl Iterator<Item = Glyph<'a>> {
-    cells
-        .filter(|cell| !cell.flags.contains(Flags::WIDE_CHAR_SPACER))
-        .map(|cell| Glyph {
-            // The emulator marks where a tab was written; to the eye it is a space.
-            c: if cell.c == '\t' { ' ' } else { cell.c },
-            marks: cell.zerowidth().unwrap_or_default(),
-            style: style(cell),
-            link: cell.hyperlink().map(Link),
-            wide: cell.flags.contains(Flags::WIDE_CHAR),
-        })
+    cells.filter(|cell| !cell.flags.contains(Flags::WIDE_CHAR_SPACER)).map(|cell| Glyph {
+        // The emulator marks where a tab was written; to the eye it is a space.
+        c: if cell.c == '\t' { ' ' } else { cell.c },
+        marks: cell.zerowidth().unwrap_or_default(),
+        style: style(cell),
+        link: cell.hyperlink().map(Link),
+        wide: cell.flags.contains(Flags::WIDE_CHAR),
+    })
 }
 
 fn looks_blank(cell: &Cell) -> bool {
@@ -162,11 +147,7 @@ pub(super) fn style(cell: &Cell) -> Style {
     let (fg, bg) = (tint(cell.fg), tint(cell.bg));
     // Most cells, and every line is encoded once: worth a shortcut.
     if cell.extra.is_none() && !cell.flags.intersects(LOOKS) {
-        return Style {
-            fg,
-            bg,
-            ..Style::default()
-        };
+        return Style { fg, bg, ..Style::default() };
     }
     let has = |flag| cell.flags.contains(flag);
     let underline = [

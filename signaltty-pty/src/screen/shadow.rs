@@ -75,10 +75,7 @@ impl Shadow {
     /// Follows a full reset.
     pub(super) fn reset(&mut self) {
         let last_cleared = self.last_cleared;
-        *self = Self {
-            last_cleared,
-            ..Self::new(self.tabs.len(), self.region.1)
-        };
+        *self = Self { last_cleared, ..Self::new(self.tabs.len(), self.region.1) };
     }
 
     /// Follows a resize: the region is the whole screen again, and only new
@@ -91,10 +88,7 @@ impl Shadow {
     }
 
     pub(crate) fn has_default_tabs(&self) -> bool {
-        self.tabs
-            .iter()
-            .enumerate()
-            .all(|(column, stop)| *stop == (column % TAB == 0))
+        self.tabs.iter().enumerate().all(|(column, stop)| *stop == (column % TAB == 0))
     }
 
     pub(super) fn push_title(&mut self) {

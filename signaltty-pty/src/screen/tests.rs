@@ -31,17 +31,11 @@ fn dump(screen: &Screen) -> Dump {
     let view = screen.view();
     let shadow = view.shadow;
     let keyboard = |keyboard: &shadow::Keyboard| {
-        (
-            keyboard.flags,
-            keyboard.saved.iter().copied().collect::<Vec<_>>(),
-        )
+        (keyboard.flags, keyboard.saved.iter().copied().collect::<Vec<_>>())
     };
     let shown = if screen.parked.is_some() { 2 } else { 1 };
     Dump {
-        rows: view
-            .rows()
-            .map(|row| row.whole().map(|glyph| glyph.c).collect())
-            .collect(),
+        rows: view.rows().map(|row| row.whole().map(|glyph| glyph.c).collect()).collect(),
         glyphs: view
             .rows()
             .map(|row| {
@@ -119,10 +113,7 @@ fn a_repaint_is_equal_and_stays_equal() {
         b"\x1b[>1u\x1b[>5u\x1b[=7;2u\x1b[>4;2m\x1b[?1h\x1b=\x1b[?1004h\x1b[?5h",
         b"\x1b[4h\x1b[20h\x1b[?7linsert",
     ] {
-        for dirty in [
-            &b""[..],
-            b"\x1b[31;5mdirt\x1b[?1049hmore\x1b[2;3r\x1b[?6;1h\x1b(0\x1b[4h",
-        ] {
+        for dirty in [&b""[..], b"\x1b[31;5mdirt\x1b[?1049hmore\x1b[2;3r\x1b[?6;1h\x1b(0\x1b[4h"] {
             let mut first = screen(20, 6, input);
             assert_repaints(&mut first, screen(20, 6, dirty), further);
         }
@@ -151,19 +142,11 @@ fn c076_hostile_unicode_is_survived_and_bounded() {
     let mut bytes = input.into_bytes();
     bytes.extend_from_slice(b"\xed\xa0\x80 \xff\xc3( end\r\n");
     let mut first = screen(40, 5, &bytes);
-    let marks = first
-        .view()
-        .rows()
-        .flat_map(RowView::whole)
-        .map(|glyph| glyph.marks.len())
-        .max();
+    let marks = first.view().rows().flat_map(RowView::whole).map(|glyph| glyph.marks.len()).max();
     assert_eq!(marks, Some(16));
     let mut again = screen(40, 5, b"");
     again.seed(first.tail(64 * 1024).as_bytes(), "-- restored --");
-    assert_eq!(
-        again.lines(9),
-        [first.lines(9), vec!["-- restored --".to_owned()]].concat()
-    );
+    assert_eq!(again.lines(9), [first.lines(9), vec!["-- restored --".to_owned()]].concat());
     assert_repaints(&mut first, screen(40, 5, b""), b"\r\nx");
 }
 
@@ -178,11 +161,7 @@ fn halves_of_wide_characters_do_not_stay_behind() {
         ("a家b\x1b[1;3H\x1b[@", "a   b"),
         ("\x1b[2;9H家\x1b[10G字", "         字"),
     ] {
-        assert_eq!(
-            screen(10, 2, input.as_bytes()).lines(1).concat(),
-            expected,
-            "{input:?}"
-        );
+        assert_eq!(screen(10, 2, input.as_bytes()).lines(1).concat(), expected, "{input:?}");
     }
 }
 
@@ -192,15 +171,8 @@ fn a_soft_reset_leaves_contents_and_position() {
     let mut reset = screen(10, 4, set);
     reset.advance(b"\x1b[!p");
     let view = reset.view();
-    let place = Caret {
-        row: 2,
-        col: 1,
-        ..Caret::default()
-    };
-    assert_eq!(
-        (view.caret(), view.saved_caret()),
-        (place, Caret::default())
-    );
+    let place = Caret { row: 2, col: 1, ..Caret::default() };
+    assert_eq!((view.caret(), view.saved_caret()), (place, Caret::default()));
     assert_eq!(view.modes(), screen(10, 4, b"").view().modes());
     assert_eq!((view.shadow.region, view.shadow.shifted), ((0, 4), false));
     assert_eq!(reset.lines(1), ["ab"]);
@@ -211,12 +183,7 @@ fn inv_t3_oversized_links_and_titles_are_not_kept() {
     let long = "x".repeat(3_000);
     let mut kept = screen(10, 2, format!("\x1b]8;;{long}\x07a\x1b]8;;\x07").as_bytes());
     kept.advance(format!("\x1b]8;id={long};u:x\x07b\x1b]8;;\x07\x1b]2;{long}\x07").as_bytes());
-    assert!(
-        kept.view()
-            .rows()
-            .flat_map(RowView::whole)
-            .all(|glyph| glyph.link.is_none())
-    );
+    assert!(kept.view().rows().flat_map(RowView::whole).all(|glyph| glyph.link.is_none()));
     assert_eq!(kept.title().map(str::len), Some(1024));
     for _ in 0..1_000 {
         kept.advance(b"\x1b[22t\x1b[>1u");
@@ -232,14 +199,11 @@ fn pieces() -> impl Strategy<Value = Vec<u8>> {
         let n: Vec<String> = n.iter().map(u16::to_string).collect();
         format!("\x1b[{}{end}", n.join(";")).into_bytes()
     });
-    let sgr = vec(
-        prop_oneof![0..110_u16, Just(38), Just(48), Just(58), Just(5), Just(2)],
-        0..6,
-    )
-    .prop_map(|n| {
-        let n: Vec<String> = n.iter().map(u16::to_string).collect();
-        format!("\x1b[{}m", n.join(";")).into_bytes()
-    });
+    let sgr = vec(prop_oneof![0..110_u16, Just(38), Just(48), Just(58), Just(5), Just(2)], 0..6)
+        .prop_map(|n| {
+            let n: Vec<String> = n.iter().map(u16::to_string).collect();
+            format!("\x1b[{}m", n.join(";")).into_bytes()
+        });
     let mode = (
         prop::sample::select(vec![
             1, 5, 6, 7, 12, 25, 47, 1000, 1002, 1003, 1004, 1005, 1006, 1007, 1042, 1047, 1048,

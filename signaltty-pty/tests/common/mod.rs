@@ -14,10 +14,7 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Runs `test` on a runtime of its own.
 pub(crate) fn run<T>(test: impl Future<Output = T>) -> T {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async { timeout(PATIENCE, test).await.expect("the test hangs") })
 }
 
@@ -76,7 +73,5 @@ pub(crate) async fn output(spec: &SpawnSpec) -> Vec<String> {
 }
 
 pub(crate) async fn write(pty: &AsyncPty, text: &str) {
-    pty.write_all_with(text.as_bytes(), Instant::now() + PATIENCE)
-        .await
-        .unwrap();
+    pty.write_all_with(text.as_bytes(), Instant::now() + PATIENCE).await.unwrap();
 }

@@ -101,7 +101,5 @@ impl Context {
 
 fn write_out(bytes: &[u8]) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
-    out.write_all(bytes)
-        .and_then(|()| out.flush())
-        .map_err(Failure::writing)
+    out.write_all(bytes).and_then(|()| out.flush()).map_err(Failure::writing)
 }

@@ -140,9 +140,7 @@ fn of_code(code: &str) -> Exit {
 
 /// Texts in the details of an error, as far as the server tells any.
 fn texts(details: &Value, names: &[&str]) -> Vec<String> {
-    let lists = names
-        .iter()
-        .filter_map(|name| details.get(name)?.as_array());
+    let lists = names.iter().filter_map(|name| details.get(name)?.as_array());
     let texts = lists.flatten().filter_map(Value::as_str);
     texts.take(MAX_TEXTS).map(safe).collect()
 }
@@ -164,20 +162,13 @@ mod tests {
     fn every_failure_has_its_exit_code() {
         let socket = PathBuf::from("/s");
         let limit = Duration::from_secs(1);
-        let timed_out = ClientError::TimedOut {
-            what: "x".into(),
-            limit,
-        };
+        let timed_out = ClientError::TimedOut { what: "x".into(), limit };
         let no_server = ClientError::NoServer { socket };
         let cases = [
             (Failure::Client(no_server), Exit::NoServer, "NO_SERVER"),
             (Failure::Client(timed_out), Exit::TimedOut, "TIMEOUT"),
             (Failure::Usage("x".into()), Exit::Usage, "USAGE"),
-            (
-                Failure::Paths(PathsError::SocketTooLong("/x".into())),
-                Exit::Usage,
-                "USAGE",
-            ),
+            (Failure::Paths(PathsError::SocketTooLong("/x".into())), Exit::Usage, "USAGE"),
             (wire("RESUME_REFUSED"), Exit::Unproven, "RESUME_REFUSED"),
             (wire("TIMEOUT"), Exit::TimedOut, "TIMEOUT"),
             (wire("REPLACED"), Exit::Replaced, "REPLACED"),
@@ -197,10 +188,7 @@ mod tests {
         let details = json!({ "near": ["pane_a", "pane_\u{1b}b"], "evidence": ["it lists 3"] });
         let error = WireError::new("NO_SUCH_PANE", "there is no pane x").with_details(details);
         let text = Failure::Failed(error).human();
-        assert!(
-            text.contains("did you mean pane_a, pane_\\x1bb?"),
-            "{text:?}"
-        );
+        assert!(text.contains("did you mean pane_a, pane_\\x1bb?"), "{text:?}");
         assert!(text.contains("seen: it lists 3"), "{text:?}");
         let plain = Failure::new("X", "m").human();
         assert_eq!(plain, "signaltty: m\n");

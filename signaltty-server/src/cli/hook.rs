@@ -123,11 +123,8 @@ impl Report {
             payload: String::from_utf8_lossy(&payload).into_owned(),
             agent_pid: self.agent_pid,
         };
-        let paths = Paths {
-            state_dir: PathBuf::new(),
-            runtime_dir: PathBuf::new(),
-            socket: self.socket,
-        };
+        let paths =
+            Paths { state_dir: PathBuf::new(), runtime_dir: PathBuf::new(), socket: self.socket };
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()
@@ -195,11 +192,8 @@ mod tests {
 
     #[test]
     fn the_process_id_goes_along_for_the_agent_that_says_it() {
-        let vars = [
-            ("SIGNALTTY_SOCKET", "/s"),
-            ("SIGNALTTY_LAUNCH", "secret"),
-            ("CLAUDE_PID", "77"),
-        ];
+        let vars =
+            [("SIGNALTTY_SOCKET", "/s"), ("SIGNALTTY_LAUNCH", "secret"), ("CLAUDE_PID", "77")];
         assert_eq!(report(&vars, "claude").unwrap().agent_pid, Some(77));
         assert_eq!(report(&vars, "grok").unwrap().agent_pid, None);
         let mut vars = vars;

@@ -117,10 +117,7 @@ pub fn main(args: &[OsString]) -> u8 {
 }
 
 fn start(cli: Cli) -> Result<Exit, Failure> {
-    let overrides = Overrides {
-        state_dir: cli.state_dir,
-        socket: cli.socket,
-    };
+    let overrides = Overrides { state_dir: cli.state_dir, socket: cli.socket };
     let cwd = place::working_directory();
     let context = Context {
         paths: Paths::resolve(&overrides, &cwd, |name| std::env::var_os(name))?,
@@ -167,11 +164,7 @@ fn not_understood(error: &clap::Error, json: bool) -> u8 {
         // Help and version go to standard output, everything else does not.
         let _ = error.print();
     }
-    if error.use_stderr() {
-        Exit::Usage as u8
-    } else {
-        Exit::Done as u8
-    }
+    if error.use_stderr() { Exit::Usage as u8 } else { Exit::Done as u8 }
 }
 
 fn report(failure: &Failure, json: bool) {

@@ -139,30 +139,19 @@ pub(super) async fn run(context: &Context, verb: PaneVerb) -> Result<(), Failure
         PaneVerb::Info { pane } => context.ask("pane.info", &PaneRef { pane }, info).await,
         PaneVerb::Restart { pane } => {
             // The server reads no more of it than the pane and the environment.
-            let params = PaneResume {
-                pane,
-                anyway: false,
-                cwd: None,
-                env: place::environment(),
-            };
+            let params = PaneResume { pane, anyway: false, cwd: None, env: place::environment() };
             context.order("pane.restart", &params).await
         }
     }
 }
 
 async fn read(context: &Context, params: PaneRead) -> Result<(), Failure> {
-    let colours = if params.ansi {
-        Colours::Keep
-    } else {
-        Colours::Escape
-    };
+    let colours = if params.ansi { Colours::Keep } else { Colours::Escape };
     let value: Value = context.client().await?.call("pane.read", &params).await?;
     if !context.json && value.get("source").and_then(Value::as_str) == Some("none") {
         context.remark("no output of this pane was saved\n");
     }
-    context.answer("pane.read", value, |text: &PaneText| {
-        screen(&text.text, colours)
-    })
+    context.answer("pane.read", value, |text: &PaneText| screen(&text.text, colours))
 }
 
 fn info(info: &PaneInfo) -> String {
@@ -192,13 +181,6 @@ fn info(info: &PaneInfo) -> String {
         lines.extend(evidence);
     }
     let now = jiff::Timestamp::now();
-    lines.extend(
-        tree::notes(pane, now)
-            .into_iter()
-            .map(|note| ("note", note)),
-    );
-    lines
-        .into_iter()
-        .map(|(name, value)| format!("{name:<13} {value}\n"))
-        .collect()
+    lines.extend(tree::notes(pane, now).into_iter().map(|note| ("note", note)));
+    lines.into_iter().map(|(name, value)| format!("{name:<13} {value}\n")).collect()
 }

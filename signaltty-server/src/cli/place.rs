@@ -56,11 +56,7 @@ fn logical(real: PathBuf, pwd: Option<OsString>) -> PathBuf {
 }
 
 fn same_directory(one: &Path, other: &Path) -> bool {
-    let of = |path: &Path| {
-        fs::metadata(path)
-            .ok()
-            .map(|found| (found.dev(), found.ino()))
-    };
+    let of = |path: &Path| fs::metadata(path).ok().map(|found| (found.dev(), found.ino()));
     of(one).is_some_and(|found| Some(found) == of(other))
 }
 
@@ -83,10 +79,7 @@ mod tests {
         assert_eq!(logical(real.clone(), Some(root.clone().into())), real);
         assert_eq!(logical(real.clone(), None), real);
         assert_eq!(absolute(&link, Path::new(".")), link);
-        assert_eq!(
-            absolute(&root, Path::new("./real/../link")),
-            root.join("link")
-        );
+        assert_eq!(absolute(&root, Path::new("./real/../link")), root.join("link"));
         // The parent of where the link leads is not the link's parent.
         assert_eq!(absolute(&link, Path::new("..")), root.join("real"));
         let missing = Path::new("not/there");

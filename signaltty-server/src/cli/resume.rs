@@ -90,11 +90,7 @@ struct Stages {
 
 impl Stages {
     fn none() -> Self {
-        Self {
-            pane: String::new(),
-            events: None,
-            shown: false,
-        }
+        Self { pane: String::new(), events: None, shown: false }
     }
 
     async fn of(context: &Context, pane: &str) -> Self {
@@ -102,11 +98,7 @@ impl Stages {
             Ok(client) => client.events().await.ok(),
             Err(_) => None,
         };
-        Self {
-            pane: pane.to_owned(),
-            events,
-            shown: false,
-        }
+        Self { pane: pane.to_owned(), events, shown: false }
     }
 
     /// The next stage; waits for ever where none can come.
@@ -163,20 +155,12 @@ mod tests {
     use super::*;
 
     fn event(name: &str, payload: Value) -> EventLine {
-        EventLine {
-            event: name.to_owned(),
-            seq: 1,
-            at: String::new(),
-            payload,
-        }
+        EventLine { event: name.to_owned(), seq: 1, at: String::new(), payload }
     }
 
     #[test]
     fn only_the_stages_of_the_pane_are_shown() {
-        let ours = event(
-            "resume.stage",
-            json!({"pane_id":"pane_1","stage":"spawning"}),
-        );
+        let ours = event("resume.stage", json!({"pane_id":"pane_1","stage":"spawning"}));
         assert_eq!(stage_of(&ours, "pane_1").unwrap(), "starting the agent");
         assert_eq!(stage_of(&ours, "pane_2"), None);
         let short = event("resume.stage", json!({"pane":"pane_1","stage":"x\u{1b}"}));

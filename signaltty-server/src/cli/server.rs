@@ -78,10 +78,7 @@ fn render(status: &Status, now: Timestamp) -> String {
     ];
     let repaired = status.problems.iter().map(|line| ("repaired", safe(line)));
     lines.extend(repaired);
-    lines
-        .into_iter()
-        .map(|(name, value)| format!("{name:<9} {value}\n"))
-        .collect()
+    lines.into_iter().map(|(name, value)| format!("{name:<9} {value}\n")).collect()
 }
 
 /// How the state was found when the server started.

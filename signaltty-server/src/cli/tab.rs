@@ -36,17 +36,9 @@ pub(super) enum TabVerb {
 /// Runs one.
 pub(super) async fn run(context: &Context, verb: TabVerb) -> Result<(), Failure> {
     match verb {
-        TabVerb::New {
-            workspace,
-            title,
-            spawn,
-        } => {
+        TabVerb::New { workspace, title, spawn } => {
             let spawn = spawn.into_params();
-            let params = TabNew {
-                workspace,
-                title,
-                spawn,
-            };
+            let params = TabNew { workspace, title, spawn };
             context.ask("tab.new", &params, pane_id).await
         }
         TabVerb::Rename { tab, title } => {

@@ -99,16 +99,10 @@ fn s0_13_every_state_reads_differently_and_says_what_to_do() {
     ];
     assert_eq!(
         text,
-        format!(
-            "api  API  /src/api  [auto-resume]\n  agents  tab_1\n{}",
-            expected.concat()
-        )
+        format!("api  API  /src/api  [auto-resume]\n  agents  tab_1\n{}", expected.concat())
     );
     // Only a live pane may read as if something worked in it.
-    assert_eq!(
-        text.matches("working").count(),
-        text.matches("was working").count() + 1
-    );
+    assert_eq!(text.matches("working").count(), text.matches("was working").count() + 1);
 }
 
 #[test]
@@ -163,11 +157,7 @@ fn c082_nothing_of_others_reaches_the_terminal_raw() {
     untitled.id = POISON.into();
     let mut tree = tree(vec![poisoned, untitled]);
     for workspace in &mut tree.workspaces {
-        for text in [
-            &mut workspace.handle,
-            &mut workspace.name,
-            &mut workspace.id,
-        ] {
+        for text in [&mut workspace.handle, &mut workspace.name, &mut workspace.id] {
             POISON.clone_into(text);
         }
         workspace.cwd = WireOs::from(POISON);
@@ -177,10 +167,7 @@ fn c082_nothing_of_others_reaches_the_terminal_raw() {
         }
     }
     let text = shown(&tree, false);
-    assert!(
-        !text.contains(|c: char| c.is_control() && c != '\n'),
-        "{text:?}"
-    );
+    assert!(!text.contains(|c: char| c.is_control() && c != '\n'), "{text:?}");
     assert!(!shown(&tree, true).contains("\x1b[2J"));
 }
 
@@ -190,26 +177,11 @@ fn archived_workspaces_are_counted_unless_they_are_asked_for() {
     for workspace in &mut tree.workspaces {
         workspace.archived = true;
     }
-    assert_eq!(
-        shown(&tree, false),
-        "1 archived, see them with: signaltty ls --all\n"
-    );
-    let all = Look {
-        archived: true,
-        ..look(false)
-    };
+    assert_eq!(shown(&tree, false), "1 archived, see them with: signaltty ls --all\n");
+    let all = Look { archived: true, ..look(false) };
     assert!(render(&tree, all).contains("[archived]"));
     assert!(shown(&Tree::default(), false).contains("signaltty new"));
-    assert!(
-        render(
-            &tree,
-            Look {
-                colours: true,
-                ..all
-            }
-        )
-        .contains("\x1b[32mlive\x1b[0m")
-    );
+    assert!(render(&tree, Look { colours: true, ..all }).contains("\x1b[32mlive\x1b[0m"));
 }
 
 const STATES: [&str; 5] = ["live", "restored", "resumable", "resuming", "exited"];
@@ -219,11 +191,7 @@ fn shown(tree: &Tree, colours: bool) -> String {
 }
 
 fn look(colours: bool) -> Look {
-    Look {
-        now: "2026-03-10T12:00:00Z".parse::<Timestamp>().unwrap(),
-        colours,
-        archived: false,
-    }
+    Look { now: "2026-03-10T12:00:00Z".parse::<Timestamp>().unwrap(), colours, archived: false }
 }
 
 fn tree(panes: Vec<PaneNode>) -> Tree {
@@ -258,10 +226,7 @@ fn pane(state: &str) -> PaneNode {
         rows: 40,
         state: state.into(),
         stage: (state == "resuming").then(|| "verifying".into()),
-        exit: (state == "exited").then_some(ExitNode {
-            code: Some(3),
-            signal: None,
-        }),
+        exit: (state == "exited").then_some(ExitNode { code: Some(3), signal: None }),
         lifecycle: "working".into(),
         attention: "none".into(),
         last_message: None,

@@ -128,16 +128,10 @@ mod tests {
     #[test]
     fn c082_controls_never_reach_the_terminal() {
         let shown = safe(POISON);
-        assert_eq!(
-            shown,
-            r"x \x1b[2J \x1b]52;c;AAAA\x07 y\u{9b}31m\u{202e}z\x7f\r"
-        );
+        assert_eq!(shown, r"x \x1b[2J \x1b]52;c;AAAA\x07 y\u{9b}31m\u{202e}z\x7f\r");
         assert_eq!(safe("a\nb\tc é日"), r"a\nb\tc é日");
         assert_eq!(safe_lines("a\nb\x1b"), "a\nb\\x1b");
-        for text in [
-            screen(POISON, Colours::Keep),
-            screen(POISON, Colours::Escape),
-        ] {
+        for text in [screen(POISON, Colours::Keep), screen(POISON, Colours::Escape)] {
             assert!(!text.contains(acts), "{text:?}");
         }
     }

@@ -21,11 +21,7 @@ pub(super) struct LsArgs {
 
 /// Runs `ls`.
 pub(super) async fn run(context: &Context, args: LsArgs) -> Result<(), Failure> {
-    let look = Look {
-        now: Timestamp::now(),
-        colours: context.colours(),
-        archived: args.all,
-    };
+    let look = Look { now: Timestamp::now(), colours: context.colours(), archived: args.all };
     let human = |tree: &Tree| render(tree, look);
     context.ask("session.list", &Empty {}, human).await
 }
@@ -52,11 +48,7 @@ pub(super) fn render(tree: &Tree, look: Look) -> String {
             let (title, id) = (look.paint(Ink::Bold, &safe(&tab.title)), safe(&tab.id));
             text.push_str(&format!("  {title}  {}\n", look.paint(Ink::Dim, &id)));
             for pane in &tab.panes {
-                let mark = if pane.id == tab.active_pane_id {
-                    '*'
-                } else {
-                    ' '
-                };
+                let mark = if pane.id == tab.active_pane_id { '*' } else { ' ' };
                 text.push_str(&format!("  {mark} {}\n", pane_line(pane, look)));
                 for note in notes(pane, look.now) {
                     text.push_str(&format!("      {}\n", look.paint(Ink::Dim, &note)));
@@ -67,9 +59,7 @@ pub(super) fn render(tree: &Tree, look: Look) -> String {
     match hidden.len() {
         0 if shown.is_empty() => text.push_str("no workspaces; open one with: signaltty new\n"),
         0 => {}
-        n => text.push_str(&format!(
-            "{n} archived, see them with: signaltty ls --all\n"
-        )),
+        n => text.push_str(&format!("{n} archived, see them with: signaltty ls --all\n")),
     }
     text
 }
@@ -108,11 +98,7 @@ fn pane_line(pane: &PaneNode, look: Look) -> String {
         let words = safe(&pane.attention).replace('_', " ");
         parts.push(look.paint(Ink::Red, &words));
     }
-    let title = if pane.title.is_empty() {
-        command_words(&pane.argv)
-    } else {
-        safe(&pane.title)
-    };
+    let title = if pane.title.is_empty() { command_words(&pane.argv) } else { safe(&pane.title) };
     parts.push(title);
     parts.join("  ")
 }
@@ -153,9 +139,7 @@ pub(super) fn agent_words(pane: &PaneNode, agent: &AgentNode) -> String {
 
 /// A command as people write it; not for a shell.
 pub(super) fn command_words(argv: &[WireOs]) -> String {
-    let words: Vec<_> = (argv.iter())
-        .map(|word| safe(&word.0.to_string_lossy()))
-        .collect();
+    let words: Vec<_> = (argv.iter()).map(|word| safe(&word.0.to_string_lossy())).collect();
     words.join(" ")
 }
 
@@ -186,16 +170,16 @@ pub(super) fn advice(pane: &PaneNode) -> Option<String> {
     let conversation = agent.is_some_and(|agent| agent.agent_session_id.is_some());
     let failure = agent.and_then(|agent| agent.last_failure.as_ref());
     match (pane.state.as_str(), failure.map(|f| f.code.as_str())) {
-        ("resumable", Some("cwd_missing")) => Some(format!(
-            "resume it elsewhere with: signaltty resume {id} --cwd DIR"
-        )),
-        ("resumable", Some("damaged" | "rewritten" | "busy")) => Some(format!(
-            "resume it all the same with: signaltty resume {id} --anyway"
-        )),
+        ("resumable", Some("cwd_missing")) => {
+            Some(format!("resume it elsewhere with: signaltty resume {id} --cwd DIR"))
+        }
+        ("resumable", Some("damaged" | "rewritten" | "busy")) => {
+            Some(format!("resume it all the same with: signaltty resume {id} --anyway"))
+        }
         ("resumable", _) => Some(format!("resume it with: signaltty resume {id}")),
-        ("exited", _) if conversation => Some(format!(
-            "it can be resumed by hand with: signaltty resume {id}"
-        )),
+        ("exited", _) if conversation => {
+            Some(format!("it can be resumed by hand with: signaltty resume {id}"))
+        }
         ("restored", _) => Some(format!(
             "its process ended with the server; run the command again with: signaltty pane \
              restart {id}"

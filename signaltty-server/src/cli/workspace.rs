@@ -94,30 +94,15 @@ pub(super) async fn run(context: &Context, verb: WorkspaceVerb) -> Result<(), Fa
         }
         WorkspaceVerb::Archive { workspace } => {
             let archived = Some(true);
-            set(
-                context,
-                WorkspaceSet {
-                    archived,
-                    ..unchanged(workspace)
-                },
-            )
-            .await
+            set(context, WorkspaceSet { archived, ..unchanged(workspace) }).await
         }
         WorkspaceVerb::Unarchive { workspace } => {
             let archived = Some(false);
-            set(
-                context,
-                WorkspaceSet {
-                    archived,
-                    ..unchanged(workspace)
-                },
-            )
-            .await
+            set(context, WorkspaceSet { archived, ..unchanged(workspace) }).await
         }
-        WorkspaceVerb::Set {
-            workspace,
-            switches,
-        } => set(context, change(workspace, &switches)).await,
+        WorkspaceVerb::Set { workspace, switches } => {
+            set(context, change(workspace, &switches)).await
+        }
     }
 }
 
@@ -156,15 +141,9 @@ mod tests {
     #[test]
     fn switches_are_read_and_wrong_ones_named() {
         let read = |text: &str| text.parse::<Setting>();
-        let settings = [
-            read("auto-resume=on").unwrap(),
-            read("history=off").unwrap(),
-        ];
+        let settings = [read("auto-resume=on").unwrap(), read("history=off").unwrap()];
         let params = change("api".into(), &settings);
-        assert_eq!(
-            (params.auto_resume, params.history),
-            (Some(true), Some(false))
-        );
+        assert_eq!((params.auto_resume, params.history), (Some(true), Some(false)));
         assert_eq!((params.auto_continue, params.archived), (None, None));
         for (text, says) in [
             ("auto-resume", "SWITCH=on"),

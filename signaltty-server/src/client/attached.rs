@@ -36,11 +36,7 @@ impl Attached {
         let (reader, buffered) = lines.into_parts();
         Self {
             frames: FrameReader::new(reader, buffered),
-            writer: FrameWriter {
-                socket,
-                writer,
-                buffer: BytesMut::new(),
-            },
+            writer: FrameWriter { socket, writer, buffer: BytesMut::new() },
         }
     }
 }

@@ -57,26 +57,19 @@ pub enum ClientError {
 impl ClientError {
     pub(super) fn connecting(socket: &Path, source: io::Error) -> Self {
         match source.kind() {
-            io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused => Self::NoServer {
-                socket: socket.to_owned(),
-            },
+            io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused => {
+                Self::NoServer { socket: socket.to_owned() }
+            }
             _ => Self::io("connect to", socket, source),
         }
     }
 
     pub(super) fn io(operation: &'static str, path: &Path, source: io::Error) -> Self {
-        Self::Io {
-            operation,
-            path: path.to_owned(),
-            source,
-        }
+        Self::Io { operation, path: path.to_owned(), source }
     }
 
     pub(super) fn timed_out(what: &str, limit: Duration) -> Self {
-        Self::TimedOut {
-            what: what.to_owned(),
-            limit,
-        }
+        Self::TimedOut { what: what.to_owned(), limit }
     }
 
     /// Whether the server refused with this code.

@@ -25,11 +25,7 @@ impl Events {
         lines: LineReader<OwnedReadHalf>,
         writer: OwnedWriteHalf,
     ) -> Self {
-        Self {
-            socket,
-            lines,
-            _writer: writer,
-        }
+        Self { socket, lines, _writer: writer }
     }
 
     /// The next event; `None` when the server is gone. May be dropped while it

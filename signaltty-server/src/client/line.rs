@@ -39,21 +39,13 @@ impl LineError {
             Self::Cut => "the server closed the connection inside a line".to_owned(),
             Self::Io(source) => return ClientError::io("read from", socket, source),
         };
-        ClientError::Protocol {
-            socket: socket.to_owned(),
-            what,
-        }
+        ClientError::Protocol { socket: socket.to_owned(), what }
     }
 }
 
 impl<R: AsyncRead + Unpin> LineReader<R> {
     pub(super) fn new(reader: R, limit: usize) -> Self {
-        Self {
-            reader,
-            buffer: BytesMut::with_capacity(FIRST_READ),
-            searched: 0,
-            limit,
-        }
+        Self { reader, buffer: BytesMut::with_capacity(FIRST_READ), searched: 0, limit }
     }
 
     /// The next line without its newline; `None` at the end of the connection.
@@ -73,11 +65,7 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
             }
             let read = self.reader.read_buf(&mut self.buffer).await;
             if read.map_err(LineError::Io)? == 0 {
-                return if self.buffer.is_empty() {
-                    Ok(None)
-                } else {
-                    Err(LineError::Cut)
-                };
+                return if self.buffer.is_empty() { Ok(None) } else { Err(LineError::Cut) };
             }
         }
     }

@@ -34,12 +34,8 @@ impl Log {
             fs::rename(&path, dir.join("server.log.1"))
                 .map_err(|source| ClientError::io("put aside", &path, source))?;
         }
-        let opened = OpenOptions::new()
-            .create(true)
-            .append(true)
-            .read(true)
-            .mode(0o600)
-            .open(&path);
+        let opened =
+            OpenOptions::new().create(true).append(true).read(true).mode(0o600).open(&path);
         let file = opened.map_err(|source| ClientError::io("open", &path, source))?;
         let start = file.metadata().map_or(0, |found| found.len());
         Ok(Self { path, file, start })

@@ -67,12 +67,7 @@ impl Client {
 
     fn over(stream: UnixStream, socket: PathBuf, max_reply: usize) -> Self {
         let (reader, writer) = stream.into_split();
-        Self {
-            socket,
-            lines: LineReader::new(reader, max_reply),
-            writer,
-            requests: 0,
-        }
+        Self { socket, lines: LineReader::new(reader, max_reply), writer, requests: 0 }
     }
 
     /// Asks for `method` and waits for its result, however long it takes.
@@ -197,9 +192,6 @@ impl Client {
     }
 
     fn broken(&self, what: String) -> ClientError {
-        ClientError::Protocol {
-            socket: self.socket.clone(),
-            what,
-        }
+        ClientError::Protocol { socket: self.socket.clone(), what }
     }
 }

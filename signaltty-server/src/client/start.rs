@@ -247,9 +247,7 @@ mod tests {
         };
         let log = Log::open(&paths.state_dir)?;
         let before = ["-c".into(), script.into()];
-        let mut child = command(Path::new("sh"), &before, &paths, &log)?
-            .spawn()
-            .unwrap();
+        let mut child = command(Path::new("sh"), &before, &paths, &log)?.spawn().unwrap();
         // Another client's server has got the lock by now.
         let other = listens.then(|| {
             child.wait().unwrap();
@@ -258,16 +256,11 @@ mod tests {
                 // The first connection ends as with a server that stops.
                 drop(listener.accept().unwrap());
                 let (mut stream, _) = listener.accept().unwrap();
-                BufReader::new(&stream)
-                    .read_line(&mut String::new())
-                    .unwrap();
+                BufReader::new(&stream).read_line(&mut String::new()).unwrap();
                 stream.write_all(b"{\"id\":\"1\",\"result\":{}}\n").unwrap();
             })
         });
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .build()
-            .unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let client = runtime.block_on(wait(&paths, &mut child, &log));
         if let Some(other) = other {
             other.join().unwrap();
@@ -280,13 +273,8 @@ mod tests {
         let error = start("echo out; echo boom >&2; exit 3", false).unwrap_err();
         let text = error.to_string();
         assert!(text.contains("exit status: 3"), "{text}");
-        assert!(
-            text.ends_with("server.log and ends with:\n  out\n  boom"),
-            "{text}"
-        );
-        let ClientError::Start(error) = error else {
-            panic!("{error:?}")
-        };
+        assert!(text.ends_with("server.log and ends with:\n  out\n  boom"), "{text}");
+        let ClientError::Start(error) = error else { panic!("{error:?}") };
         assert!(!error.is_refusal());
     }
 

@@ -18,11 +18,7 @@ fn paths(dir: &tempfile::TempDir) -> Paths {
 }
 
 fn block_on<T>(future: impl Future<Output = T>) -> T {
-    tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .unwrap()
-        .block_on(future)
+    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(future)
 }
 
 /// Calls `server.status` on a server that reads the request and sends `answer`.
@@ -37,10 +33,7 @@ fn ask(answer: &[u8], max_reply: usize) -> ClientError {
             let mut line = String::new();
             stream.read_line(&mut line).await.unwrap();
             let request: Request = serde_json::from_str(&line).unwrap();
-            assert_eq!(
-                (request.v.as_str(), request.method.as_str()),
-                (VERSION, "server.status")
-            );
+            assert_eq!((request.v.as_str(), request.method.as_str()), (VERSION, "server.status"));
             // The client may have seen enough.
             let _ = stream.write_all(answer).await;
         };
@@ -95,10 +88,7 @@ fn nobody_listening_is_told_apart_from_other_failures() {
     drop(std::os::unix::net::UnixListener::bind(&paths.socket).unwrap());
     let left = block_on(Client::connect(&paths)).unwrap_err();
     assert!(matches!(left, ClientError::NoServer { .. }));
-    let below = Paths {
-        socket: paths.socket.join("s"),
-        ..paths
-    };
+    let below = Paths { socket: paths.socket.join("s"), ..paths };
     let wrong = block_on(Client::connect(&below)).unwrap_err();
     assert!(matches!(wrong, ClientError::Io { .. }), "{wrong:?}");
 }

@@ -32,11 +32,7 @@ pub(crate) fn preflight(
 ) {
     run(events, move |runtime| {
         let result = runtime.block_on(check(&*adapter, &host, &conversation));
-        Event::Preflighted {
-            pane,
-            request,
-            result,
-        }
+        Event::Preflighted { pane, request, result }
     });
 }
 
@@ -69,12 +65,7 @@ pub(crate) fn read_record(
 ) {
     run(events, move |runtime| {
         let result = runtime.block_on(adapter.preflight(&named, &*host));
-        Event::RecordRead {
-            instance,
-            witness,
-            named: named.id,
-            result,
-        }
+        Event::RecordRead { instance, witness, named: named.id, result }
     });
 }
 
@@ -88,11 +79,7 @@ pub(crate) fn anchor(
 ) {
     run(events, move |runtime| {
         let result = runtime.block_on(adapter.anchor(&conversation, &*host));
-        Event::Anchored {
-            instance,
-            id: conversation.id,
-            result,
-        }
+        Event::Anchored { instance, id: conversation.id, result }
     });
 }
 
@@ -105,10 +92,7 @@ pub(crate) fn look(
 ) {
     run(events, move |runtime| {
         let reports = runtime.block_on(adapter.inspect(&view, &*host));
-        Event::Looked {
-            instance: view.instance,
-            reports,
-        }
+        Event::Looked { instance: view.instance, reports }
     });
 }
 
@@ -130,9 +114,7 @@ pub(crate) async fn observe(
         let runtime = tokio::runtime::Handle::current();
         let instance = view.instance;
         let look = tokio::task::spawn_blocking(move || {
-            let alive = host
-                .process(view.pid)
-                .is_some_and(|p| p.start_ticks == view.start_ticks);
+            let alive = host.process(view.pid).is_some_and(|p| p.start_ticks == view.start_ticks);
             (alive, runtime.block_on(adapter.inspect(&view, &*host)))
         });
         let Ok((alive, reports)) = look.await else {
@@ -143,11 +125,7 @@ pub(crate) async fn observe(
         }
         if reports != last {
             last.clone_from(&reports);
-            if events
-                .send(Event::Looked { instance, reports })
-                .await
-                .is_err()
-            {
+            if events.send(Event::Looked { instance, reports }).await.is_err() {
                 return;
             }
         }

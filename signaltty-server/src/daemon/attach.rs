@@ -42,37 +42,16 @@ pub(crate) async fn serve(
     let (read, write) = stream.into_split();
     let (frames, queue) = mpsc::channel(CLIENT_FRAMES);
     let behind = Arc::new(AtomicBool::new(false));
-    let client = AttachedClient {
-        id,
-        frames,
-        behind: Arc::clone(&behind),
-    };
-    let Attachment {
-        pane,
-        messages,
-        read_only,
-        history,
-        ..
-    } = attachment;
+    let client = AttachedClient { id, frames, behind: Arc::clone(&behind) };
+    let Attachment { pane, messages, read_only, history, .. } = attachment;
     let attach = PaneMessage::Attach { client, history };
     if messages.send(attach).await.is_err() {
         return Ok(());
     }
-    let _ = events
-        .send(Event::Client {
-            pane,
-            what: ClientFact::Seen,
-        })
-        .await;
+    let _ = events.send(Event::Client { pane, what: ClientFact::Seen }).await;
     let writer = write_frames(write, queue, id, behind, messages.clone());
-    let reader = read_frames(
-        FrameReader::new(read, buffered),
-        id,
-        pane,
-        read_only,
-        &messages,
-        &events,
-    );
+    let reader =
+        read_frames(FrameReader::new(read, buffered), id, pane, read_only, &messages, &events);
     let result = tokio::select! {
         result = writer => result,
         result = reader => result,
@@ -123,20 +102,16 @@ async fn read_frames(
 ) -> io::Result<()> {
     while let Some(frame) = reader.next().await? {
         let sent = match frame {
-            Frame::Input(bytes) if !read_only => messages
-                .send(PaneMessage::Input { bytes, done: None })
-                .await
-                .is_ok(),
+            Frame::Input(bytes) if !read_only => {
+                messages.send(PaneMessage::Input { bytes, done: None }).await.is_ok()
+            }
             Frame::Resize { cols, rows } if !read_only => {
                 let what = ClientFact::Size { cols, rows };
                 events.send(Event::Client { pane, what }).await.is_ok()
             }
             Frame::HistoryRequest { lines } => {
                 let lines = usize::try_from(lines).unwrap_or(usize::MAX);
-                messages
-                    .send(PaneMessage::History { id, lines })
-                    .await
-                    .is_ok()
+                messages.send(PaneMessage::History { id, lines }).await.is_ok()
             }
             Frame::Detach => return Ok(()),
             _ => true,

@@ -78,9 +78,8 @@ impl Launches {
             return Err(Unattributed::OtherAgent { reported, runs });
         }
         let root = launch.view.pid;
-        let alive = host
-            .process(root)
-            .is_some_and(|found| found.start_ticks == launch.view.start_ticks);
+        let alive =
+            host.process(root).is_some_and(|found| found.start_ticks == launch.view.start_ticks);
         let below = peer.is_some_and(|peer| descends(host, peer, root));
         if !alive || !below {
             return Err(Unattributed::Foreign);
@@ -113,11 +112,7 @@ fn descends(host: &dyn AgentHost, pid: u32, root: u32) -> bool {
 /// says nothing about the secret.
 fn same_secret(ours: &str, given: &str) -> bool {
     ours.len() == given.len()
-        && ours
-            .bytes()
-            .zip(given.bytes())
-            .fold(0, |diff, (a, b)| diff | (a ^ b))
-            == 0
+        && ours.bytes().zip(given.bytes()).fold(0, |diff, (a, b)| diff | (a ^ b)) == 0
 }
 
 #[cfg(test)]
@@ -141,12 +136,7 @@ mod tests {
 
         fn process(&self, pid: u32) -> Option<ProcessInfo> {
             let (pid, parent) = *self.0.iter().find(|(known, _)| *known == pid)?;
-            Some(ProcessInfo {
-                pid,
-                parent,
-                start_ticks: 7,
-                argv: Vec::new(),
-            })
+            Some(ProcessInfo { pid, parent, start_ticks: 7, argv: Vec::new() })
         }
 
         fn tree(&self, _pid: u32) -> Vec<ProcessInfo> {
@@ -179,14 +169,8 @@ mod tests {
             pane: PaneId::from_random([0; 10]),
             spec,
         };
-        let now = Now {
-            mono: Default::default(),
-            wall: Default::default(),
-        };
-        let input = Input::Command {
-            request: RequestId(1),
-            command,
-        };
+        let now = Now { mono: Default::default(), wall: Default::default() };
+        let input = Input::Command { request: RequestId(1), command };
         let effects = session.handle(now, input);
         let found = effects.into_iter().find_map(|effect| match effect {
             Effect::Spawn { instance, .. } => Some(instance),
@@ -207,10 +191,7 @@ mod tests {
                 cwd: "/".into(),
                 config_env: ConfigEnv::default(),
             },
-            host: Arc::new(ProcHost {
-                home: None,
-                path: Default::default(),
-            }),
+            host: Arc::new(ProcHost { home: None, path: Default::default() }),
         });
         launches
     }
@@ -223,23 +204,12 @@ mod tests {
     ) -> Result<(), Unattributed> {
         // 100 is the pane's agent, 110 its hook, 150 an agent inside it, 160
         // that one's hook; 200 belongs to another pane.
-        let machine = Machine(vec![
-            (100, 50),
-            (110, 100),
-            (150, 100),
-            (160, 150),
-            (200, 50),
-            (50, 1),
-        ]);
+        let machine =
+            Machine(vec![(100, 50), (110, 100), (150, 100), (160, 150), (200, 50), (50, 1)]);
         let secret = secret.repeat(32);
         let launches = launches();
-        let found = launches.attribute(
-            &machine,
-            Some(peer),
-            &kind.parse().unwrap(),
-            &secret,
-            agent_pid,
-        );
+        let found =
+            launches.attribute(&machine, Some(peer), &kind.parse().unwrap(), &secret, agent_pid);
         found.map(|_| ())
     }
 
@@ -247,19 +217,10 @@ mod tests {
     fn c031_c118_c119_only_the_panes_own_agent_is_heard() {
         assert_eq!(ask(110, "claude", "s", Some(100)), Ok(()));
         assert_eq!(ask(110, "claude", "s", None), Ok(()));
-        assert_eq!(
-            ask(160, "claude", "s", Some(150)),
-            Err(Unattributed::Nested)
-        );
+        assert_eq!(ask(160, "claude", "s", Some(150)), Err(Unattributed::Nested));
         assert_eq!(ask(200, "claude", "s", None), Err(Unattributed::Foreign));
         assert_eq!(ask(999, "claude", "s", None), Err(Unattributed::Foreign));
-        assert_eq!(
-            ask(110, "claude", "x", None),
-            Err(Unattributed::UnknownLaunch)
-        );
-        assert!(matches!(
-            ask(110, "grok", "s", None),
-            Err(Unattributed::OtherAgent { .. })
-        ));
+        assert_eq!(ask(110, "claude", "x", None), Err(Unattributed::UnknownLaunch));
+        assert!(matches!(ask(110, "grok", "s", None), Err(Unattributed::OtherAgent { .. })));
     }
 }

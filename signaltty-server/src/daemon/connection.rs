@@ -48,15 +48,7 @@ pub(crate) async fn serve(
         };
         let id = request.id.clone();
         let (respond, answer) = oneshot::channel();
-        if events
-            .send(Event::Request {
-                peer,
-                request,
-                respond,
-            })
-            .await
-            .is_err()
-        {
+        if events.send(Event::Request { peer, request, respond }).await.is_err() {
             return Ok(());
         }
         let Ok(answer) = answer.await else {
@@ -136,11 +128,7 @@ async fn read_line<R: AsyncRead + Unpin>(
             Some(end) => {
                 let mut line = buffer.split_to(end + 1);
                 line.truncate(end);
-                return Ok(if end > MAX_REQUEST {
-                    Line::TooLong
-                } else {
-                    Line::Whole(line)
-                });
+                return Ok(if end > MAX_REQUEST { Line::TooLong } else { Line::Whole(line) });
             }
             None => searched = buffer.len(),
         }
@@ -166,21 +154,13 @@ fn parse(line: &[u8]) -> Result<Request, (String, WireError)> {
         let message = format!("the line is not JSON: {error}; send one request object a line");
         ("?".to_owned(), bad(message))
     })?;
-    let id = value
-        .get("id")
-        .and_then(Value::as_str)
-        .unwrap_or("?")
-        .to_owned();
+    let id = value.get("id").and_then(Value::as_str).unwrap_or("?").to_owned();
     match value.get("v").and_then(Value::as_str) {
         Some(VERSION) => {}
         Some(other) => {
             let message = format!(
                 "the request speaks {other}, this server {VERSION}: {} is older; upgrade it",
-                if is_older(other) {
-                    "the client"
-                } else {
-                    "the server"
-                }
+                if is_older(other) { "the client" } else { "the server" }
             );
             let details = json!({"server": VERSION, "client": other});
             let error = WireError::new(code::BAD_PROTOCOL, message).with_details(details);
@@ -200,22 +180,12 @@ fn parse(line: &[u8]) -> Result<Request, (String, WireError)> {
 }
 
 fn is_older(version: &str) -> bool {
-    let number = |text: &str| {
-        text.strip_prefix("signaltty/")
-            .and_then(|n| n.parse::<u32>().ok())
-    };
+    let number = |text: &str| text.strip_prefix("signaltty/").and_then(|n| n.parse::<u32>().ok());
     number(version).unwrap_or(0) < number(VERSION).unwrap_or(0)
 }
 
 async fn write_value(stream: &mut UnixStream, id: &str, value: Value) -> io::Result<()> {
-    write_reply(
-        stream,
-        Reply {
-            id: id.to_owned(),
-            outcome: Outcome::Result(value),
-        },
-    )
-    .await
+    write_reply(stream, Reply { id: id.to_owned(), outcome: Outcome::Result(value) }).await
 }
 
 pub(crate) async fn write_error(
@@ -223,14 +193,7 @@ pub(crate) async fn write_error(
     id: &str,
     error: WireError,
 ) -> io::Result<()> {
-    write_reply(
-        stream,
-        Reply {
-            id: id.to_owned(),
-            outcome: Outcome::Error(error),
-        },
-    )
-    .await
+    write_reply(stream, Reply { id: id.to_owned(), outcome: Outcome::Error(error) }).await
 }
 
 async fn write_reply(stream: &mut UnixStream, reply: Reply) -> io::Result<()> {
@@ -244,9 +207,7 @@ mod tests {
     use super::*;
 
     fn lines(input: &[u8]) -> Vec<Option<usize>> {
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .build()
-            .unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         runtime.block_on(async {
             let mut reader = input;
             let mut buffer = BytesMut::new();
@@ -276,10 +237,7 @@ mod tests {
         for (version, older) in [("signaltty/0", "the client"), ("signaltty/2", "the server")] {
             let line = format!(r#"{{"v":"{version}","id":"7","method":"server.status"}}"#);
             let (id, error) = parse(line.as_bytes()).unwrap_err();
-            assert_eq!(
-                (id.as_str(), error.code.as_str()),
-                ("7", code::BAD_PROTOCOL)
-            );
+            assert_eq!((id.as_str(), error.code.as_str()), ("7", code::BAD_PROTOCOL));
             assert!(error.message.contains(older), "{error}");
         }
     }

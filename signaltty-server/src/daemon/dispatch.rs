@@ -151,15 +151,7 @@ impl Daemon {
                     wire::SplitDirection::Down => Direction::Down,
                 };
                 let new = PaneId::from_random(random::id());
-                Ok((
-                    Command::Split {
-                        pane,
-                        direction,
-                        new,
-                        spec,
-                    },
-                    env,
-                ))
+                Ok((Command::Split { pane, direction, new, spec }, env))
             }
             "pane.close" => plain(Command::ClosePane(self.pane(params)?)),
             "pane.terminate" => plain(Command::Terminate(self.pane(params)?)),
@@ -177,20 +169,13 @@ impl Daemon {
             "pane.rename" => {
                 let ask: wire::PaneRename = parse(params)?;
                 let pane = resolve::pane(session, &ask.pane)?;
-                plain(Command::RenamePane {
-                    pane,
-                    title: ask.title.into(),
-                })
+                plain(Command::RenamePane { pane, title: ask.title.into() })
             }
             "pane.resume" => {
                 let ask: wire::PaneResume = parse(params)?;
                 let pane = resolve::pane(session, &ask.pane)?;
                 let cwd = ask.cwd.map(absolute).transpose()?;
-                let command = Command::Resume {
-                    pane,
-                    anyway: ask.anyway,
-                    cwd,
-                };
+                let command = Command::Resume { pane, anyway: ask.anyway, cwd };
                 Ok((command, environment(ask.env)?))
             }
             "tab.close" => {
@@ -200,10 +185,7 @@ impl Daemon {
             "tab.rename" => {
                 let ask: wire::TabRename = parse(params)?;
                 let tab = resolve::tab(session, &ask.tab)?;
-                plain(Command::RenameTab {
-                    tab,
-                    title: ask.title.into(),
-                })
+                plain(Command::RenameTab { tab, title: ask.title.into() })
             }
             "workspace.close" => {
                 let ask: wire::WorkspaceRef = parse(params)?;
@@ -213,10 +195,7 @@ impl Daemon {
             "workspace.rename" => {
                 let ask: wire::WorkspaceRename = parse(params)?;
                 let workspace = resolve::workspace(session, &ask.workspace)?;
-                plain(Command::RenameWorkspace {
-                    workspace,
-                    name: ask.name.into(),
-                })
+                plain(Command::RenameWorkspace { workspace, name: ask.name.into() })
             }
             "workspace.set" => {
                 let ask: wire::WorkspaceSet = parse(params)?;
@@ -290,10 +269,7 @@ impl Daemon {
             started_at: rfc3339(self.started_at),
             counts: tree::counts(&self.session),
             persist: self.persist.clone(),
-            journal: Health::with(
-                "memory",
-                "events are kept in memory; none survives a restart",
-            ),
+            journal: Health::with("memory", "events are kept in memory; none survives a restart"),
             logind: self.logind.clone(),
             last_save_at: self.last_save_at.map(rfc3339),
             saved: self.session.is_saved(),
@@ -317,9 +293,7 @@ impl Daemon {
             workspace_id: tab.record.workspace.to_string(),
             tab_id: tab.record.id.to_string(),
             instance: instance.map(|instance| instance.to_string()),
-            pid: instance
-                .and_then(|i| self.panes.of(i))
-                .map(|handle| handle.child.pid()),
+            pid: instance.and_then(|i| self.panes.of(i)).map(|handle| handle.child.pid()),
         })
     }
 
@@ -331,18 +305,11 @@ impl Daemon {
             (None, Some(tail)) => reading::Source::Kept(tail.clone()),
             (None, None) => reading::Source::Saved(self.saver.tail(pane)),
         };
-        Ok(reading::Reading {
-            pane,
-            source,
-            lines: ask.lines,
-            ansi: ask.ansi,
-        })
+        Ok(reading::Reading { pane, source, lines: ask.lines, ansi: ask.ansi })
     }
 
     pub(super) fn live(&self, pane: PaneId) -> Option<signaltty_core::id::InstanceId> {
-        self.session
-            .pane(pane)
-            .and_then(|view| view.state.instance())
+        self.session.pane(pane).and_then(|view| view.state.instance())
     }
 
     fn attach(&mut self, ask: &wire::PaneAttach) -> Result<Attachment, WireError> {
@@ -403,11 +370,7 @@ impl Daemon {
                 reading::Input::Keys(keys)
             }
         };
-        Ok(reading::Typing {
-            pane,
-            handle: handle.clone(),
-            input,
-        })
+        Ok(reading::Typing { pane, handle: handle.clone(), input })
     }
 
     fn hook(&mut self, peer: Peer, hook: &AgentHook) -> Result<HookAnswer, WireError> {
@@ -417,15 +380,10 @@ impl Daemon {
             .map_err(|error| WireError::new(code::BAD_PARAMS, format!("{error}")))?;
         let dropped = |reason: String| {
             tracing::debug!("a report of {kind} was dropped: {reason}");
-            Ok(HookAnswer {
-                accepted: false,
-                reason: Some(reason),
-            })
+            Ok(HookAnswer { accepted: false, reason: Some(reason) })
         };
         let host = Arc::clone(&self.host);
-        let found = self
-            .launches
-            .attribute(&*host, peer.pid, &kind, &hook.launch, hook.agent_pid);
+        let found = self.launches.attribute(&*host, peer.pid, &kind, &hook.launch, hook.agent_pid);
         let view = match found {
             Ok(launch) => launch.view.clone(),
             Err(reason) => return dropped(reason.to_string()),
@@ -434,22 +392,10 @@ impl Daemon {
             return dropped(format!("this server has no adapter for {kind}"));
         };
         let payload = hook.payload.as_bytes();
-        match adapter.read_report(
-            view.instance,
-            &HookReport {
-                payload,
-                view: &view,
-            },
-        ) {
+        match adapter.read_report(view.instance, &HookReport { payload, view: &view }) {
             Ok(report) => {
-                self.input(Input::Report {
-                    instance: view.instance,
-                    report,
-                });
-                Ok(HookAnswer {
-                    accepted: true,
-                    reason: None,
-                })
+                self.input(Input::Report { instance: view.instance, report });
+                Ok(HookAnswer { accepted: true, reason: None })
             }
             Err(error) => dropped(error.to_string()),
         }
@@ -482,26 +428,17 @@ fn absolute(cwd: WireOs) -> Result<PathBuf, WireError> {
     if cwd.is_absolute() {
         return Ok(cwd);
     }
-    let message = format!(
-        "`cwd` must be an absolute path, not {:?}",
-        cwd.display().to_string()
-    );
+    let message = format!("`cwd` must be an absolute path, not {:?}", cwd.display().to_string());
     Err(WireError::new(code::BAD_PARAMS, message))
 }
 
 /// The environment that a client sent; `None` if it sent none.
 fn environment(env: std::collections::BTreeMap<String, WireOs>) -> Result<Option<Env>, WireError> {
-    if let Some(name) = env
-        .keys()
-        .find(|name| name.is_empty() || name.contains(['=', '\0']))
-    {
+    if let Some(name) = env.keys().find(|name| name.is_empty() || name.contains(['=', '\0'])) {
         let message = format!("`env` has a malformed name: {name:?}");
         return Err(WireError::new(code::BAD_PARAMS, message));
     }
-    let env: Env = env
-        .into_iter()
-        .map(|(name, value)| (name.into(), value.0))
-        .collect();
+    let env: Env = env.into_iter().map(|(name, value)| (name.into(), value.0)).collect();
     Ok((!env.is_empty()).then_some(env))
 }
 
@@ -510,11 +447,7 @@ fn unknown_method(method: &str) -> WireError {
     let verb = shown.rsplit('.').next().unwrap_or_default();
     let group = shown.split('.').next().unwrap_or_default();
     let named = |fits: &dyn Fn(&str) -> bool| -> Vec<_> {
-        METHODS
-            .iter()
-            .filter(|known| fits(known))
-            .copied()
-            .collect()
+        METHODS.iter().filter(|known| fits(known)).copied().collect()
     };
     let mut near =
         named(&|known| known.rsplit('.').next() == Some(verb) || known.starts_with(&*shown));
@@ -526,8 +459,5 @@ fn unknown_method(method: &str) -> WireError {
     } else {
         format!("did you mean {}?", near.join(", "))
     };
-    WireError::new(
-        code::UNKNOWN_METHOD,
-        format!("there is no method {shown:?}; {hint}"),
-    )
+    WireError::new(code::UNKNOWN_METHOD, format!("there is no method {shown:?}; {hint}"))
 }

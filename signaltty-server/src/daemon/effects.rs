@@ -33,13 +33,7 @@ type Adapter = Arc<dyn AgentAdapter>;
 impl Daemon {
     pub(crate) fn perform(&mut self, effect: Effect) {
         match effect {
-            Effect::Spawn {
-                pane,
-                instance,
-                command,
-                size,
-                request,
-            } => {
+            Effect::Spawn { pane, instance, command, size, request } => {
                 self.spawn(pane, instance, command, size, request);
             }
             Effect::Resize { instance, size } => {
@@ -54,51 +48,35 @@ impl Daemon {
                     panes::stop(Arc::clone(&handle.child), GRACE);
                 }
             }
-            Effect::Preflight {
-                pane,
-                request,
-                kind,
-                conversation,
-            } => match self.adapters.of(&kind).cloned() {
-                Some(adapter) => agents::preflight(
-                    adapter,
-                    self.host_for(request),
-                    conversation,
-                    pane,
-                    request,
-                    self.events.clone(),
-                ),
-                None => {
-                    let result = Err(no_adapter(&kind));
-                    self.input(Input::Preflighted {
+            Effect::Preflight { pane, request, kind, conversation } => {
+                match self.adapters.of(&kind).cloned() {
+                    Some(adapter) => agents::preflight(
+                        adapter,
+                        self.host_for(request),
+                        conversation,
                         pane,
                         request,
-                        result,
-                    });
+                        self.events.clone(),
+                    ),
+                    None => {
+                        let result = Err(no_adapter(&kind));
+                        self.input(Input::Preflighted { pane, request, result });
+                    }
                 }
-            },
+            }
             Effect::Observe { instance, kind } => {
                 if let Some((adapter, launch)) = self.agent(instance, &kind) {
                     let (host, view) = (Arc::clone(&launch.host), launch.view.clone());
                     tokio::spawn(agents::observe(adapter, host, view, self.events.clone()));
                 }
             }
-            Effect::ReadRecord {
-                instance,
-                witness,
-                kind,
-                named,
-            } => {
+            Effect::ReadRecord { instance, witness, kind, named } => {
                 if let Some((adapter, launch)) = self.agent(instance, &kind) {
                     let (host, events) = (Arc::clone(&launch.host), self.events.clone());
                     agents::read_record(adapter, host, named, instance, witness, events);
                 }
             }
-            Effect::Anchor {
-                instance,
-                kind,
-                conversation,
-            } => {
+            Effect::Anchor { instance, kind, conversation } => {
                 if let Some((adapter, launch)) = self.agent(instance, &kind) {
                     let (host, events) = (Arc::clone(&launch.host), self.events.clone());
                     agents::anchor(adapter, host, conversation, instance, events);
@@ -136,10 +114,7 @@ impl Daemon {
         let prepared = match launcher.prepare(pane, instance, command, size, base) {
             Ok(prepared) => prepared,
             Err(refusal) => {
-                return self.input(Input::Spawned {
-                    instance,
-                    result: Err(refusal),
-                });
+                return self.input(Input::Spawned { instance, result: Err(refusal) });
             }
         };
         let started = self.spawner.spawn(prepared.spec.clone());
@@ -158,35 +133,19 @@ impl Daemon {
                 Refusal::new(FailureCode::SpawnFailed, message)
             });
             let result = Box::new(result);
-            let _ = events
-                .send(Event::Spawned {
-                    pane,
-                    instance,
-                    result,
-                    earlier,
-                })
-                .await;
+            let _ = events.send(Event::Spawned { pane, instance, result, earlier }).await;
         });
     }
 
     /// The adapter of an agent and the launch that it runs in.
     fn agent(&self, instance: InstanceId, kind: &AgentKind) -> Option<(Adapter, &LaunchRecord)> {
-        Some((
-            self.adapters.of(kind).cloned()?,
-            self.launches.of(instance)?,
-        ))
+        Some((self.adapters.of(kind).cloned()?, self.launches.of(instance)?))
     }
 
     /// The machine as the process that a request starts will see it.
     fn host_for(&self, request: RequestId) -> Arc<ProcHost> {
-        let env = self
-            .waiting
-            .get(&request)
-            .and_then(|waiting| waiting.env.as_ref());
-        env.map_or_else(
-            || Arc::clone(&self.host),
-            |env| Arc::new(environment::host(env)),
-        )
+        let env = self.waiting.get(&request).and_then(|waiting| waiting.env.as_ref());
+        env.map_or_else(|| Arc::clone(&self.host), |env| Arc::new(environment::host(env)))
     }
 
     fn save(&mut self, token: SaveToken, durability: Durability) {
@@ -198,11 +157,7 @@ impl Daemon {
             .kept
             .iter()
             .filter(|(pane, ..)| kept(*pane))
-            .map(|(pane, id, tail)| TailJob {
-                pane,
-                kept: Some(id),
-                bytes: tail.clone(),
-            })
+            .map(|(pane, id, tail)| TailJob { pane, kept: Some(id), bytes: tail.clone() })
             .collect();
         let printed = self.panes.take_printed();
         let live: Vec<_> = printed
@@ -210,10 +165,7 @@ impl Daemon {
             .filter(|handle| self.keeps_history(handle.pane))
             .map(|handle| {
                 let (done, tail) = oneshot::channel();
-                let ask = PaneMessage::Tail {
-                    max: TAIL_BYTES,
-                    done,
-                };
+                let ask = PaneMessage::Tail { max: TAIL_BYTES, done };
                 // A pane that takes no message drops `done`, which is seen below.
                 let _ = handle.messages.try_send(ask);
                 (handle.pane, tail)
@@ -225,23 +177,11 @@ impl Daemon {
             let mut missed = Vec::new();
             for (pane, tail) in live {
                 match timeout(TAIL_WAIT, tail).await {
-                    Ok(Ok(bytes)) => tails.push(TailJob {
-                        pane,
-                        kept: None,
-                        bytes,
-                    }),
+                    Ok(Ok(bytes)) => tails.push(TailJob { pane, kept: None, bytes }),
                     _ => missed.push(pane),
                 }
             }
-            let job = SaveJob {
-                token,
-                session,
-                durability,
-                tails,
-                missed,
-                closed,
-                now: now.mono,
-            };
+            let job = SaveJob { token, session, durability, tails, missed, closed, now: now.mono };
             if !saver.save(job) {
                 let outcome = SaveOutcome {
                     result: Err(signaltty_core::save::SaveFailure::Io),
@@ -263,10 +203,7 @@ impl Daemon {
         let Some(tab) = self.session.tab(view.record.tab) else {
             return false;
         };
-        let workspace = self
-            .session
-            .workspaces()
-            .find(|w| w.record.id == tab.record.workspace);
+        let workspace = self.session.workspaces().find(|w| w.record.id == tab.record.workspace);
         workspace.is_some_and(|workspace| workspace.record.switches.history)
     }
 
@@ -274,9 +211,7 @@ impl Daemon {
         let Some(waiting) = self.waiting.remove(&request) else {
             return;
         };
-        let answer = result
-            .map(|reply| value(&reply))
-            .map_err(|error| wire_error(&error));
+        let answer = result.map(|reply| value(&reply)).map_err(|error| wire_error(&error));
         // A client that went away misses its answer.
         let _ = waiting.respond.send(Answer::Value(answer));
     }
@@ -303,11 +238,7 @@ impl Earlier {
 
 fn value(reply: &Reply) -> Value {
     match reply {
-        Reply::Created {
-            workspace,
-            tab,
-            pane,
-        } => to_value(Created {
+        Reply::Created { workspace, tab, pane } => to_value(Created {
             workspace_id: workspace.to_string(),
             tab_id: tab.to_string(),
             pane_id: pane.to_string(),
@@ -332,17 +263,9 @@ fn wire_error(error: &CommandError) -> WireError {
     if let Some(code) = error.failure() {
         details.insert("reason".to_owned(), code.as_str().into());
     }
-    if let CommandError::ResumeRefused {
-        pane,
-        refusal,
-        evidence,
-    } = error
-    {
+    if let CommandError::ResumeRefused { pane, refusal, evidence } = error {
         details.insert("pane_id".to_owned(), pane.to_string().into());
-        details.insert(
-            "can_be_overridden".to_owned(),
-            refusal.code.can_be_overridden().into(),
-        );
+        details.insert("can_be_overridden".to_owned(), refusal.code.can_be_overridden().into());
         let evidence: Vec<_> = evidence.iter().map(|line| &**line).collect();
         details.insert("evidence".to_owned(), evidence.into());
     }

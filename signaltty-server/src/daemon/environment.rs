@@ -62,9 +62,7 @@ pub(crate) fn for_pane(
     place: Place<'_>,
 ) -> Env {
     let mut env = base.clone();
-    let scrubbed = adapters
-        .iter()
-        .flat_map(|adapter| adapter.spec().scrubbed_vars.iter().copied());
+    let scrubbed = adapters.iter().flat_map(|adapter| adapter.spec().scrubbed_vars.iter().copied());
     for name in OF_OTHERS.into_iter().chain(scrubbed) {
         env.remove(OsStr::new(name));
     }
@@ -92,13 +90,8 @@ pub(crate) fn host(env: &Env) -> ProcHost {
 
 /// The login shell of an environment, as a command.
 pub(crate) fn login_shell(env: &Env) -> Vec<OsString> {
-    let shell = env
-        .get(OsStr::new("SHELL"))
-        .filter(|shell| !shell.is_empty());
-    vec![
-        shell.cloned().unwrap_or_else(|| "/bin/sh".into()),
-        "-l".into(),
-    ]
+    let shell = env.get(OsStr::new("SHELL")).filter(|shell| !shell.is_empty());
+    vec![shell.cloned().unwrap_or_else(|| "/bin/sh".into()), "-l".into()]
 }
 
 #[cfg(test)]

@@ -37,11 +37,7 @@ pub(crate) enum Answer {
 /// An event of the loop. The queue is bounded; senders wait.
 pub(crate) enum Event {
     /// A client asks for something.
-    Request {
-        peer: Peer,
-        request: Request,
-        respond: oneshot::Sender<Answer>,
-    },
+    Request { peer: Peer, request: Request, respond: oneshot::Sender<Answer> },
     /// A start came to an end.
     Spawned {
         pane: PaneId,
@@ -60,23 +56,13 @@ pub(crate) enum Event {
         taken: oneshot::Sender<Infallible>,
     },
     /// A pane's output told something.
-    Fact {
-        instance: InstanceId,
-        fact: PaneFact,
-    },
+    Fact { instance: InstanceId, fact: PaneFact },
     /// A watched pane printed and is quiet again.
     Quiet { instance: InstanceId },
     /// An agent was looked at.
-    Looked {
-        instance: InstanceId,
-        reports: Vec<AgentReport>,
-    },
+    Looked { instance: InstanceId, reports: Vec<AgentReport> },
     /// Preflight came to an end.
-    Preflighted {
-        pane: PaneId,
-        request: RequestId,
-        result: Result<Fingerprint, Refusal>,
-    },
+    Preflighted { pane: PaneId, request: RequestId, result: Result<Fingerprint, Refusal> },
     /// The record that a witness named was read.
     RecordRead {
         instance: InstanceId,
@@ -85,16 +71,9 @@ pub(crate) enum Event {
         result: Result<Fingerprint, Refusal>,
     },
     /// A conversation was anchored.
-    Anchored {
-        instance: InstanceId,
-        id: AgentSessionId,
-        result: Result<Anchor, Refusal>,
-    },
+    Anchored { instance: InstanceId, id: AgentSessionId, result: Result<Anchor, Refusal> },
     /// A save came to an end.
-    Saved {
-        token: SaveToken,
-        outcome: SaveOutcome,
-    },
+    Saved { token: SaveToken, outcome: SaveOutcome },
     /// SIGTERM, SIGINT, or the caller of an embedded server.
     Terminate,
     /// An attached client has another size, or typed.

@@ -95,24 +95,13 @@ pub(crate) const TAIL_BYTES: usize = signaltty_persist::tail::CAPACITY;
 
 /// Runs until the session says stop.
 pub(crate) async fn run_loop(parts: Parts) -> Result<(), ServerError> {
-    let Parts {
-        opened,
-        send,
-        mut receive,
-        config,
-        clock,
-        epoch,
-        ..
-    } = parts;
+    let Parts { opened, send, mut receive, config, clock, epoch, .. } = parts;
     if let Some(error) = &opened.sweep_failure {
         tracing::warn!("a leftover of an earlier save stays: {error}");
     }
     let (session, load, problems) = restore(opened.loaded, epoch, &parts.adapters, config, clock);
-    let (saver, thread) =
-        Saver::start(opened.store, send.clone()).map_err(|source| ServerError::Setup {
-            what: "start the saver",
-            source,
-        })?;
+    let (saver, thread) = Saver::start(opened.store, send.clone())
+        .map_err(|source| ServerError::Setup { what: "start the saver", source })?;
     let server_env: Env = std::env::vars_os().collect();
     let host = environment::host(&server_env);
     let mut daemon = Daemon {
@@ -148,10 +137,7 @@ pub(crate) async fn run_loop(parts: Parts) -> Result<(), ServerError> {
     drop(daemon);
     drop(receive);
     // Gives up the lock on the directory before the process says it ended.
-    if tokio::task::spawn_blocking(move || thread.join())
-        .await
-        .is_err()
-    {
+    if tokio::task::spawn_blocking(move || thread.join()).await.is_err() {
         tracing::error!("the saver did not end");
     }
     Ok(())
@@ -163,10 +149,7 @@ fn logind_health() -> Health {
     let watch = signaltty_logind::watch(signaltty_logind::WatchConfig::new(on));
     match watch.status() {
         signaltty_logind::Status::Disabled(why) => Health::with("disabled", *why),
-        other => Health {
-            state: other.as_str().to_owned(),
-            detail: None,
-        },
+        other => Health { state: other.as_str().to_owned(), detail: None },
     }
 }
 
@@ -182,37 +165,17 @@ fn restore(
         .map(|adapter| (adapter.spec().kind.clone(), adapter.spec().policy.clone()))
         .collect();
     match loaded {
-        Loaded::Missing => (
-            Session::new(epoch, config),
-            "missing".to_owned(),
-            Vec::new(),
-        ),
-        Loaded::Snapshot {
-            session,
-            problems,
-            kept,
-            ..
-        } => {
+        Loaded::Missing => (Session::new(epoch, config), "missing".to_owned(), Vec::new()),
+        Loaded::Snapshot { session, problems, kept, .. } => {
             let mut lines: Vec<_> = problems.iter().map(ToString::to_string).collect();
             if let Some(kept) = kept {
-                lines.push(format!(
-                    "the file as it was found is kept as {}",
-                    kept.display()
-                ));
+                lines.push(format!("the file as it was found is kept as {}", kept.display()));
             }
             for line in &lines {
                 tracing::warn!("loading the state: {line}");
             }
-            let word = if problems.is_empty() {
-                "loaded"
-            } else {
-                "loaded_with_repairs"
-            };
-            (
-                Session::restore(session, epoch, config, clock.now()),
-                word.to_owned(),
-                lines,
-            )
+            let word = if problems.is_empty() { "loaded" } else { "loaded_with_repairs" };
+            (Session::restore(session, epoch, config, clock.now()), word.to_owned(), lines)
         }
         Loaded::Corrupt { backup, reason } => {
             let line = format!(
@@ -221,11 +184,7 @@ fn restore(
                 backup.display()
             );
             tracing::error!("{line}");
-            (
-                Session::new(epoch, config),
-                "corrupt".to_owned(),
-                vec![line],
-            )
+            (Session::new(epoch, config), "corrupt".to_owned(), vec![line])
         }
         Loaded::EmptyFile { backup } => {
             let line = format!(
@@ -234,17 +193,9 @@ fn restore(
                 backup.display()
             );
             tracing::error!("{line}");
-            (
-                Session::new(epoch, config),
-                "empty_file".to_owned(),
-                vec![line],
-            )
+            (Session::new(epoch, config), "empty_file".to_owned(), vec![line])
         }
-        _ => (
-            Session::new(epoch, config),
-            "unknown".to_owned(),
-            Vec::new(),
-        ),
+        _ => (Session::new(epoch, config), "unknown".to_owned(), Vec::new()),
     }
 }
 
@@ -274,41 +225,20 @@ impl Daemon {
 
     fn take(&mut self, event: Event) {
         match event {
-            Event::Request {
-                peer,
-                request,
-                respond,
-            } => self.request(peer, request, respond),
-            Event::Spawned {
-                pane,
-                instance,
-                result,
-                earlier,
-            } => {
+            Event::Request { peer, request, respond } => self.request(peer, request, respond),
+            Event::Spawned { pane, instance, result, earlier } => {
                 self.spawned(pane, instance, *result, earlier);
             }
-            Event::Ended {
-                instance,
-                status,
-                last_line,
-                tail,
-                taken,
-            } => {
+            Event::Ended { instance, status, last_line, tail, taken } => {
                 self.launches.remove(instance);
                 self.integration.remove(&instance);
                 launch::remove(&self.files.remove(&instance).unwrap_or_default());
                 let pane = self.panes.of(instance).map(|handle| handle.pane);
                 self.panes.ended(instance, tail);
                 drop(taken);
-                let status = signaltty_core::pane::ExitStatus {
-                    code: status.code,
-                    signal: status.signal,
-                };
-                self.input(Input::Exited {
-                    instance,
-                    status,
-                    last_line,
-                });
+                let status =
+                    signaltty_core::pane::ExitStatus { code: status.code, signal: status.signal };
+                self.input(Input::Exited { instance, status, last_line });
                 if let Some(pane) = pane.filter(|pane| self.session.pane(*pane).is_none()) {
                     self.panes.kept.forget(pane);
                 }
@@ -330,43 +260,17 @@ impl Daemon {
                     self.input(Input::Report { instance, report });
                 }
             }
-            Event::Preflighted {
-                pane,
-                request,
-                result,
-            } => {
-                self.input(Input::Preflighted {
-                    pane,
-                    request,
-                    result,
-                });
+            Event::Preflighted { pane, request, result } => {
+                self.input(Input::Preflighted { pane, request, result });
             }
-            Event::RecordRead {
-                instance,
-                witness,
-                named,
-                result,
-            } => {
-                self.input(Input::RecordRead {
-                    instance,
-                    witness,
-                    named,
-                    result,
-                });
+            Event::RecordRead { instance, witness, named, result } => {
+                self.input(Input::RecordRead { instance, witness, named, result });
             }
-            Event::Anchored {
-                instance,
-                id,
-                result,
-            } => {
+            Event::Anchored { instance, id, result } => {
                 if let Err(refusal) = &result {
                     tracing::debug!("conversation {id} was not anchored: {refusal}");
                 }
-                self.input(Input::Anchored {
-                    instance,
-                    id,
-                    result,
-                });
+                self.input(Input::Anchored { instance, id, result });
             }
             Event::Saved { token, outcome } => self.saved(token, outcome),
             Event::Terminate => self.input(Input::Shutdown(ShutdownCause::Terminate)),
@@ -398,13 +302,10 @@ impl Daemon {
                     tail_bytes: TAIL_BYTES,
                 };
                 let events = self.events.clone();
-                self.panes
-                    .start(start, pty, child, events)
-                    .map(|()| id)
-                    .map_err(|error| {
-                        let message = format!("the terminal could not be watched: {error}");
-                        Refusal::new(FailureCode::SpawnFailed, message)
-                    })
+                self.panes.start(start, pty, child, events).map(|()| id).map_err(|error| {
+                    let message = format!("the terminal could not be watched: {error}");
+                    Refusal::new(FailureCode::SpawnFailed, message)
+                })
             }
             Ok(Err(error)) => Err(launch::refusal(&error, &prepared.spec.argv)),
             Err(refusal) => Err(refusal),
@@ -418,35 +319,17 @@ impl Daemon {
                     cwd: prepared.cwd,
                     config_env: prepared.config_env,
                 };
-                let Prepared {
-                    kind,
-                    secret,
-                    host,
-                    files,
-                    integration,
-                    ..
-                } = prepared;
-                self.launches.add(LaunchRecord {
-                    kind,
-                    secret,
-                    view,
-                    host,
-                });
+                let Prepared { kind, secret, host, files, integration, .. } = prepared;
+                self.launches.add(LaunchRecord { kind, secret, view, host });
                 self.files.insert(instance, files);
                 if let Some(needed) = integration {
                     self.integration.insert(instance, needed);
                 }
-                self.input(Input::Spawned {
-                    instance,
-                    result: Ok(()),
-                });
+                self.input(Input::Spawned { instance, result: Ok(()) });
             }
             Err(refusal) => {
                 launch::remove(&prepared.files);
-                self.input(Input::Spawned {
-                    instance,
-                    result: Err(refusal),
-                });
+                self.input(Input::Spawned { instance, result: Err(refusal) });
             }
         }
     }
@@ -469,13 +352,7 @@ impl Daemon {
     }
 
     fn saved(&mut self, token: SaveToken, outcome: SaveOutcome) {
-        let SaveOutcome {
-            result,
-            detail,
-            saved,
-            unsaved,
-            closed,
-        } = outcome;
+        let SaveOutcome { result, detail, saved, unsaved, closed } = outcome;
         if result.is_ok() {
             self.last_save_at = Some(super::clock::wall());
             for (pane, id) in saved {
@@ -514,14 +391,8 @@ impl Daemon {
                 if tab.record.layout.len() > 1 {
                     return;
                 }
-                let area = signaltty_core::layout::Size {
-                    cols: cols.max(1),
-                    rows: rows.max(1),
-                };
-                Command::SetArea {
-                    tab: record.tab,
-                    area,
-                }
+                let area = signaltty_core::layout::Size { cols: cols.max(1), rows: rows.max(1) };
+                Command::SetArea { tab: record.tab, area }
             }
         };
         let request = self.new_request();

@@ -30,9 +30,7 @@ impl Kept {
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = (PaneId, KeptId, &Vec<u8>)> {
-        self.tails
-            .iter()
-            .map(|(pane, (id, tail))| (*pane, *id, tail))
+        self.tails.iter().map(|(pane, (id, tail))| (*pane, *id, tail))
     }
 
     /// That piece is on the disk; a newer one stays.

@@ -51,11 +51,7 @@ impl Launcher<'_> {
         size: Size,
         base: &Env,
     ) -> Result<Prepared, Refusal> {
-        let SpawnCommand {
-            program,
-            cwd,
-            config_env,
-        } = command;
+        let SpawnCommand { program, cwd, config_env } = command;
         let (argv, kind) = match program {
             Program::Argv { argv, agent } => (argv, agent),
             Program::Official { kind, conversation } => {
@@ -72,39 +68,18 @@ impl Launcher<'_> {
             }
         };
         let secret = random::secret();
-        let place = Place {
-            pane,
-            socket: self.socket,
-            launch: &secret,
-        };
+        let place = Place { pane, socket: self.socket, launch: &secret };
         let env = for_pane(base, self.adapters, &config_env, place);
         let host = Arc::new(host(&env));
-        let launch = Launch {
-            argv,
-            env: env.into_iter().collect(),
-        };
+        let launch = Launch { argv, env: env.into_iter().collect() };
         let adapter = kind.as_ref().and_then(|kind| self.adapters.of(kind));
         let (launch, files, integration) = match adapter {
             Some(adapter) => self.wire(adapter, instance, launch),
             None => (launch, Vec::new(), None),
         };
         let size = signaltty_pty::Size::new(size.cols, size.rows);
-        let spec = SpawnSpec {
-            argv: launch.argv,
-            cwd: cwd.clone(),
-            env: launch.env,
-            size,
-        };
-        Ok(Prepared {
-            spec,
-            kind,
-            secret,
-            config_env,
-            host,
-            cwd,
-            files,
-            integration,
-        })
+        let spec = SpawnSpec { argv: launch.argv, cwd: cwd.clone(), env: launch.env, size };
+        Ok(Prepared { spec, kind, secret, config_env, host, cwd, files, integration })
     }
 
     /// Adds what the agent needs to report to us. An agent that cannot be wired
@@ -156,11 +131,8 @@ fn write_private(path: &std::path::Path, contents: &[u8]) -> io::Result<()> {
     if let Some(parent) = path.parent() {
         super::listener::private_dir(parent)?;
     }
-    let mut file = std::fs::OpenOptions::new()
-        .write(true)
-        .create_new(true)
-        .mode(0o600)
-        .open(path)?;
+    let mut file =
+        std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
     file.write_all(contents)
 }
 
@@ -173,17 +145,11 @@ fn no_adapter(kind: &AgentKind) -> Refusal {
 
 /// A failed start in the words of the session.
 pub(crate) fn refusal(error: &SpawnError, argv: &[OsString]) -> Refusal {
-    let program = argv
-        .first()
-        .map(|word| word.to_string_lossy())
-        .unwrap_or_default();
+    let program = argv.first().map(|word| word.to_string_lossy()).unwrap_or_default();
     match error {
         SpawnError::CwdMissing { path } => Refusal::new(
             FailureCode::CwdMissing,
-            format!(
-                "directory {} does not exist; create it, or pass --cwd DIR",
-                path.display()
-            ),
+            format!("directory {} does not exist; create it, or pass --cwd DIR", path.display()),
         ),
         SpawnError::CwdNotADirectory { path } => Refusal::new(
             FailureCode::CwdMissing,

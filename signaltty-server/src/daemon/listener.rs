@@ -59,15 +59,10 @@ impl Socket {
     /// belongs to a server with another state directory.
     pub(crate) fn bind(path: &Path) -> Result<Self, ListenError> {
         if let Some(parent) = path.parent() {
-            private_dir(parent).map_err(|source| ListenError::Directory {
-                path: parent.to_owned(),
-                source,
-            })?;
+            private_dir(parent)
+                .map_err(|source| ListenError::Directory { path: parent.to_owned(), source })?;
         }
-        let failed = |source| ListenError::Bind {
-            path: path.to_owned(),
-            source,
-        };
+        let failed = |source| ListenError::Bind { path: path.to_owned(), source };
         match std::os::unix::net::UnixStream::connect(path) {
             Ok(_) => return Err(ListenError::InUse(path.to_owned())),
             // The system refuses a connection to any other file, too: such a
@@ -83,11 +78,7 @@ impl Socket {
         rustix::process::umask(before);
         let listener = bound.map_err(failed)?;
         listener.set_nonblocking(true).map_err(failed)?;
-        Ok(Self {
-            listener,
-            path: path.to_owned(),
-            file: identity(path),
-        })
+        Ok(Self { listener, path: path.to_owned(), file: identity(path) })
     }
 
     /// Accepts until the loop is gone.
@@ -144,9 +135,7 @@ fn is_socket(path: &Path) -> bool {
 
 fn identity(path: &Path) -> Option<(u64, u64)> {
     use std::os::unix::fs::MetadataExt as _;
-    std::fs::symlink_metadata(path)
-        .ok()
-        .map(|found| (found.dev(), found.ino()))
+    std::fs::symlink_metadata(path).ok().map(|found| (found.dev(), found.ino()))
 }
 
 async fn refuse(mut stream: UnixStream) {
@@ -158,11 +147,7 @@ async fn refuse(mut stream: UnixStream) {
 /// Makes a directory for this user alone, or checks that it is one.
 pub(crate) fn private_dir(path: &Path) -> io::Result<()> {
     use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
-    match std::fs::DirBuilder::new()
-        .mode(0o700)
-        .recursive(true)
-        .create(path)
-    {
+    match std::fs::DirBuilder::new().mode(0o700).recursive(true).create(path) {
         Ok(()) => {}
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
         Err(error) => return Err(error),

@@ -118,17 +118,8 @@ pub(crate) struct PaneTask {
 impl PaneTask {
     /// Runs until the process ended and was waited for.
     pub(crate) async fn run(self) {
-        let Self {
-            instance,
-            pty,
-            child,
-            screen,
-            mut messages,
-            size,
-            events,
-            watched,
-            tail_bytes,
-        } = self;
+        let Self { instance, pty, child, screen, mut messages, size, events, watched, tail_bytes } =
+            self;
         let mut pane = Pane {
             instance,
             pty,
@@ -147,20 +138,13 @@ impl PaneTask {
         pane.fail_input();
         let status = status.unwrap_or_else(|error| {
             tracing::error!(pane = %instance, "waiting for a process failed: {error}");
-            signaltty_pty::ExitStatus {
-                code: None,
-                signal: None,
-            }
+            signaltty_pty::ExitStatus { code: None, signal: None }
         });
         let exit = serde_json::json!({"code": status.code, "signal": status.signal});
         let exit = Frame::Exit(Bytes::from(exit.to_string()));
         pane.farewell(&exit);
         let lines = pane.screen.lines(40);
-        let last_line = lines
-            .iter()
-            .rev()
-            .map(|line| line.trim())
-            .find(|line| !line.is_empty());
+        let last_line = lines.iter().rev().map(|line| line.trim()).find(|line| !line.is_empty());
         let (taken, until_taken) = oneshot::channel();
         let ended = Event::Ended {
             instance,
@@ -210,10 +194,7 @@ impl Pane {
         let exit = child.wait();
         tokio::pin!(exit);
         loop {
-            let front = self
-                .input
-                .front()
-                .map(|p| (p.bytes.slice(p.written..), p.deadline));
+            let front = self.input.front().map(|p| (p.bytes.slice(p.written..), p.deadline));
             let quiet_at = self.quiet_at;
             tokio::select! {
                 status = &mut exit => return status,
@@ -328,25 +309,13 @@ impl Pane {
         }
         for event in self.screen.take_events() {
             if let Some(fact) = fact(event) {
-                let _ = self
-                    .events
-                    .send(Event::Fact {
-                        instance: self.instance,
-                        fact,
-                    })
-                    .await;
+                let _ = self.events.send(Event::Fact { instance: self.instance, fact }).await;
             }
         }
         if !self.dirty {
             self.dirty = true;
             let fact = PaneFact::Printed;
-            let _ = self
-                .events
-                .send(Event::Fact {
-                    instance: self.instance,
-                    fact,
-                })
-                .await;
+            let _ = self.events.send(Event::Fact { instance: self.instance, fact }).await;
         }
         if self.watched {
             self.quiet_at = Some(Instant::now() + QUIET);
@@ -386,14 +355,11 @@ impl Pane {
         if ansi {
             return self.styled(count);
         }
-        self.screen
-            .lines(count)
-            .into_iter()
-            .fold(String::new(), |mut text, line| {
-                text.push_str(&line);
-                text.push('\n');
-                text
-            })
+        self.screen.lines(count).into_iter().fold(String::new(), |mut text, line| {
+            text.push_str(&line);
+            text.push('\n');
+            text
+        })
     }
 
     fn styled(&self, lines: usize) -> String {
@@ -435,12 +401,7 @@ impl Pane {
 
     fn queue(&mut self, bytes: Bytes, done: Option<oneshot::Sender<Result<(), InputError>>>) {
         if self.waiting + bytes.len() > INPUT_BYTES {
-            answer(
-                done,
-                Err(InputError::Full {
-                    waiting: self.waiting,
-                }),
-            );
+            answer(done, Err(InputError::Full { waiting: self.waiting }));
             return;
         }
         if bytes.is_empty() {
@@ -449,12 +410,7 @@ impl Pane {
         }
         self.waiting += bytes.len();
         let deadline = Instant::now() + INPUT_DEADLINE;
-        self.input.push_back(Pending {
-            bytes,
-            written: 0,
-            deadline,
-            done,
-        });
+        self.input.push_back(Pending { bytes, written: 0, deadline, done });
     }
 
     fn input_written(&mut self, written: Result<usize, WriteEnd>) {
@@ -470,29 +426,18 @@ impl Pane {
                 }
                 Ok(())
             }
-            Err(WriteEnd::Timeout) => Err(InputError::Timeout {
-                written: front.written,
-            }),
-            Err(WriteEnd::Closed) => Err(InputError::Closed {
-                written: front.written,
-            }),
+            Err(WriteEnd::Timeout) => Err(InputError::Timeout { written: front.written }),
+            Err(WriteEnd::Closed) => Err(InputError::Closed { written: front.written }),
         };
         if let Some(front) = self.input.pop_front() {
-            self.waiting = self
-                .waiting
-                .saturating_sub(front.bytes.len() - front.written);
+            self.waiting = self.waiting.saturating_sub(front.bytes.len() - front.written);
             answer(front.done, result);
         }
     }
 
     fn fail_input(&mut self) {
         for pending in self.input.drain(..) {
-            answer(
-                pending.done,
-                Err(InputError::Closed {
-                    written: pending.written,
-                }),
-            );
+            answer(pending.done, Err(InputError::Closed { written: pending.written }));
         }
     }
 }
@@ -534,8 +479,5 @@ fn fact(event: ScreenEvent) -> Option<PaneFact> {
 fn is_here(host: &str) -> bool {
     host.is_empty()
         || host == "localhost"
-        || rustix::system::uname()
-            .nodename()
-            .to_str()
-            .is_ok_and(|name| name == host)
+        || rustix::system::uname().nodename().to_str().is_ok_and(|name| name == host)
 }

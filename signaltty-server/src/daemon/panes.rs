@@ -62,10 +62,7 @@ impl Panes {
     ) -> std::io::Result<()> {
         let pty = pty.register()?;
         let child = Arc::new(child);
-        let limit = HistoryLimit {
-            lines: start.history_lines,
-            ..HistoryLimit::default()
-        };
+        let limit = HistoryLimit { lines: start.history_lines, ..HistoryLimit::default() };
         let mut screen = Screen::new(start.size, limit);
         if let Some(earlier) = &start.earlier {
             screen.seed(earlier, SEPARATOR);
@@ -121,10 +118,7 @@ impl Panes {
 
     /// Live panes that printed since their output was last saved.
     pub(crate) fn take_printed(&mut self) -> Vec<PaneHandle> {
-        let printed = self
-            .by_instance
-            .values_mut()
-            .filter(|handle| handle.printed);
+        let printed = self.by_instance.values_mut().filter(|handle| handle.printed);
         printed
             .map(|handle| {
                 handle.printed = false;
@@ -134,10 +128,7 @@ impl Panes {
     }
 
     pub(crate) fn children(&self) -> Vec<Arc<Child>> {
-        self.by_instance
-            .values()
-            .map(|handle| Arc::clone(&handle.child))
-            .collect()
+        self.by_instance.values().map(|handle| Arc::clone(&handle.child)).collect()
     }
 }
 
@@ -148,12 +139,7 @@ impl PaneHandle {
         bytes: Bytes,
     ) -> Option<tokio::sync::oneshot::Receiver<Result<(), super::pane_task::InputError>>> {
         let (done, receiver) = tokio::sync::oneshot::channel();
-        self.messages
-            .try_send(PaneMessage::Input {
-                bytes,
-                done: Some(done),
-            })
-            .ok()?;
+        self.messages.try_send(PaneMessage::Input { bytes, done: Some(done) }).ok()?;
         Some(receiver)
     }
 }

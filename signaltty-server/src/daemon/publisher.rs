@@ -32,11 +32,7 @@ pub(crate) struct Subscription {
 
 impl Publisher {
     pub(crate) fn new(epoch: ServerEpoch) -> Self {
-        Self {
-            lines: broadcast::Sender::new(WAITING),
-            seq: 0,
-            epoch,
-        }
+        Self { lines: broadcast::Sender::new(WAITING), seq: 0, epoch }
     }
 
     pub(crate) fn publish(&mut self, event: &Event) {
@@ -52,11 +48,7 @@ impl Publisher {
     }
 
     pub(crate) fn subscribe(&self) -> Subscription {
-        Subscription {
-            lines: self.lines.subscribe(),
-            seq: self.seq,
-            epoch: self.epoch,
-        }
+        Subscription { lines: self.lines.subscribe(), seq: self.seq, epoch: self.epoch }
     }
 }
 
@@ -76,11 +68,7 @@ fn payload(event: &Event) -> Value {
             "pane_id": pane.to_string(),
             "exit": {"code": status.code, "signal": status.signal},
         }),
-        Event::AgentLifecycle {
-            pane,
-            lifecycle,
-            previous,
-        } => json!({
+        Event::AgentLifecycle { pane, lifecycle, previous } => json!({
             "pane_id": pane.to_string(),
             "lifecycle": lifecycle.as_str(),
             "prev": previous.as_str(),
@@ -94,11 +82,7 @@ fn payload(event: &Event) -> Value {
         Event::ResumeStage { pane, stage } => {
             json!({"pane_id": pane.to_string(), "stage": stage})
         }
-        Event::ResumeVerdict {
-            pane,
-            verdict,
-            evidence,
-        } => json!({
+        Event::ResumeVerdict { pane, verdict, evidence } => json!({
             "pane_id": pane.to_string(),
             "verdict": verdict.as_str(),
             "evidence": evidence.iter().map(|line| &**line).collect::<Vec<_>>(),

@@ -34,8 +34,5 @@ pub(crate) fn id() -> [u8; RANDOM_BYTES] {
 
 /// The secret of a launch: 128 bits in hexadecimal.
 pub(crate) fn secret() -> String {
-    bytes::<16>()
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect()
+    bytes::<16>().iter().map(|byte| format!("{byte:02x}")).collect()
 }

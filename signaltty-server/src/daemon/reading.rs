@@ -30,11 +30,7 @@ pub(crate) enum Source {
 impl Source {
     pub(crate) fn live(handle: &PaneHandle, ask: &PaneRead) -> Self {
         let (done, text) = oneshot::channel();
-        let message = PaneMessage::Read {
-            lines: ask.lines,
-            ansi: ask.ansi,
-            done,
-        };
+        let message = PaneMessage::Read { lines: ask.lines, ansi: ask.ansi, done };
         Self::Live(handle.messages.try_send(message).ok().map(|()| text))
     }
 }
@@ -64,11 +60,7 @@ impl Reading {
             },
         };
         let pane_id = self.pane.to_string();
-        Ok(to_value(PaneText {
-            pane_id,
-            source: source.to_owned(),
-            text,
-        }))
+        Ok(to_value(PaneText { pane_id, source: source.to_owned(), text }))
     }
 }
 
@@ -106,9 +98,7 @@ impl Typing {
                 let ask = PaneMessage::CursorMode(done);
                 self.handle.messages.send(ask).await.map_err(|_| busy())?;
                 let application = mode.await.unwrap_or(false);
-                let typed = keys
-                    .iter()
-                    .filter_map(|key| key_bytes(key, application).ok());
+                let typed = keys.iter().filter_map(|key| key_bytes(key, application).ok());
                 Bytes::from(typed.collect::<Vec<_>>().concat())
             }
         };

@@ -32,10 +32,7 @@ pub(crate) fn tab(session: &Session, text: &str) -> Result<TabId, WireError> {
         return Ok(id);
     }
     let active = session.workspace_by_name(text).and_then(|id| {
-        session
-            .workspaces()
-            .find(|w| w.record.id == id)
-            .and_then(|w| w.record.active_tab)
+        session.workspaces().find(|w| w.record.id == id).and_then(|w| w.record.active_tab)
     });
     active.ok_or_else(|| missing("NO_SUCH_TAB", "tab", TabId::PREFIX, text))
 }
@@ -58,18 +55,12 @@ fn one<I: Display>(
     prefix: &str,
 ) -> Result<Option<I>, WireError> {
     let random = text.strip_prefix(prefix).unwrap_or(text);
-    if random.is_empty()
-        || !random
-            .bytes()
-            .all(|b| matches!(b, b'a'..=b'z' | b'2'..=b'7'))
-    {
+    if random.is_empty() || !random.bytes().all(|b| matches!(b, b'a'..=b'z' | b'2'..=b'7')) {
         return Ok(None);
     }
     let wanted = format!("{prefix}{random}");
-    let mut found: Vec<_> = ids
-        .map(|id| (id.to_string(), id))
-        .filter(|(text, _)| text.starts_with(&wanted))
-        .collect();
+    let mut found: Vec<_> =
+        ids.map(|id| (id.to_string(), id)).filter(|(text, _)| text.starts_with(&wanted)).collect();
     if let Some(exact) = found.iter().position(|(text, _)| *text == wanted) {
         return Ok(Some(found.swap_remove(exact).1));
     }
@@ -77,11 +68,7 @@ fn one<I: Display>(
         return Ok(found.pop().map(|(_, id)| id));
     }
     found.sort_by(|(a, _), (b, _)| a.cmp(b));
-    let candidates: Vec<_> = found
-        .iter()
-        .take(NAMED)
-        .map(|(text, _)| text.clone())
-        .collect();
+    let candidates: Vec<_> = found.iter().take(NAMED).map(|(text, _)| text.clone()).collect();
     let message = format!(
         "{shown:?} fits {} {kind}s: {}; give more of the id",
         found.len(),

@@ -61,11 +61,7 @@ pub(crate) struct SaveOutcome {
 
 enum Job {
     Save(Box<SaveJob>),
-    Tail {
-        pane: PaneId,
-        done: oneshot::Sender<Result<Tail, String>>,
-        _room: OwnedSemaphorePermit,
-    },
+    Tail { pane: PaneId, done: oneshot::Sender<Result<Tail, String>>, _room: OwnedSemaphorePermit },
 }
 
 /// Hands jobs to the saver. The thread ends, and the lock on the directory is
@@ -126,10 +122,7 @@ fn run(mut store: Store, jobs: &Receiver<Job>, events: &mpsc::Sender<Event>) {
                         unsaved: Vec::new(),
                         closed: Vec::new(),
                     });
-                if events
-                    .blocking_send(Event::Saved { token, outcome })
-                    .is_err()
-                {
+                if events.blocking_send(Event::Saved { token, outcome }).is_err() {
                     return;
                 }
             }
@@ -142,11 +135,7 @@ fn run(mut store: Store, jobs: &Receiver<Job>, events: &mpsc::Sender<Event>) {
 }
 
 fn save(store: &mut Store, job: &SaveJob) -> SaveOutcome {
-    let tails: Vec<_> = job
-        .tails
-        .iter()
-        .map(|tail| (tail.pane, tail.bytes.as_slice()))
-        .collect();
+    let tails: Vec<_> = job.tails.iter().map(|tail| (tail.pane, tail.bytes.as_slice())).collect();
     let durability = match job.durability {
         // D-6: durable by default, also where policy would be content with less.
         Durability::Relaxed | Durability::Synced => signaltty_persist::Durability::Synced,
@@ -160,15 +149,11 @@ fn save(store: &mut Store, job: &SaveJob) -> SaveOutcome {
     };
     match store.save(wanted) {
         Ok(report) => {
-            let failed: Vec<_> = report
-                .tail_failures
-                .iter()
-                .map(|failure| failure.pane)
-                .collect();
+            let failed: Vec<_> = report.tail_failures.iter().map(|failure| failure.pane).collect();
             for failure in &report.tail_failures {
                 tracing::warn!("{failure}");
             }
-if let Some(error) = &report.history_failure {
+            if let Some(error) = &report.history_failure {
                 tracing::warn!("the older snapshot was not kept: {error}");
             }
             let saved = job.tails.iter().filter_map(|tail| Some((tail.pane, tail.kept?)));

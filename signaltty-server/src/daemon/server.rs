@@ -50,14 +50,11 @@ pub fn serve(options: ServeOptions) -> Result<(), ServerError> {
         .try_init();
     let mut builder = Server::builder(options.paths).signals();
     if options.demo_agent {
-        let program = std::env::current_exe().map_err(|source| ServerError::Setup {
-            what: "find this program's path",
-            source,
-        })?;
+        let program = std::env::current_exe()
+            .map_err(|source| ServerError::Setup { what: "find this program's path", source })?;
         let before = vec!["__demo-agent".into()];
-        builder = builder.adapter(Arc::new(signaltty_adapters::demo::DemoAdapter::new(
-            program, before,
-        )));
+        builder =
+            builder.adapter(Arc::new(signaltty_adapters::demo::DemoAdapter::new(program, before)));
     }
     builder.build()?.run()
 }
@@ -130,33 +127,19 @@ impl Builder {
         let hook_program = self.hook_program.unwrap_or_else(default_hook_program);
         let (send, receive) = mpsc::channel(EVENTS);
         let Self { paths, signals, .. } = self;
-        Ok(Server {
-            paths,
-            adapters,
-            hook_program,
-            signals,
-            send,
-            receive,
-        })
+        Ok(Server { paths, adapters, hook_program, signals, send, receive })
     }
 }
 
 impl Server {
     /// Begins to set up a server.
     pub fn builder(paths: Paths) -> Builder {
-        Builder {
-            paths,
-            adapters: Vec::new(),
-            hook_program: None,
-            signals: false,
-        }
+        Builder { paths, adapters: Vec::new(), hook_program: None, signals: false }
     }
 
     /// Ends this server from elsewhere.
     pub fn stopper(&self) -> Stopper {
-        Stopper {
-            events: self.send.clone(),
-        }
+        Stopper { events: self.send.clone() }
     }
 
     /// Runs the server until it is told to end. Must be called on the process's
@@ -169,43 +152,24 @@ impl Server {
     pub fn run(self) -> Result<(), ServerError> {
         let started_at = wall();
         let socket_path = self.paths.socket.clone();
-        let owner = Owner {
-            pid: std::process::id(),
-            started_at,
-            socket: Some(socket_path),
-        };
+        let owner = Owner { pid: std::process::id(), started_at, socket: Some(socket_path) };
         let dir = StateDir::open(&self.paths.state_dir, &owner)?;
         let socket = Arc::new(Socket::bind(&self.paths.socket)?);
         announce(&self.paths);
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .enable_all()
             .build()
-            .map_err(|source| ServerError::Setup {
-                what: "start the runtime",
-                source,
-            })?;
+            .map_err(|source| ServerError::Setup { what: "start the runtime", source })?;
         let (spawner, main_thread) = spawner();
-        let Self {
-            paths,
-            adapters,
-            hook_program,
-            signals,
-            send,
-            receive,
-        } = self;
+        let Self { paths, adapters, hook_program, signals, send, receive } = self;
         let daemon = runtime.spawn(async move {
             if signals {
-                signals::watch(send.clone()).map_err(|source| ServerError::Setup {
-                    what: "watch signals",
-                    source,
-                })?;
+                signals::watch(send.clone())
+                    .map_err(|source| ServerError::Setup { what: "watch signals", source })?;
             }
             let accept = tokio::spawn(Arc::clone(&socket).accept(send.clone()));
             let epoch = ServerEpoch(u64::from_le_bytes(random::bytes()));
-            let program = Program {
-                version: env!("CARGO_PKG_VERSION").to_owned(),
-                protocol: 1,
-            };
+            let program = Program { version: env!("CARGO_PKG_VERSION").to_owned(), protocol: 1 };
             let opened = tokio::task::spawn_blocking(move || Store::open(dir, program)).await;
             let opened = opened.map_err(|_| ServerError::Panicked)?;
             let opened = match opened {
@@ -257,9 +221,5 @@ fn default_hook_program() -> PathBuf {
         return this;
     }
     let beside = this.with_file_name("signaltty");
-    if beside.is_file() {
-        beside
-    } else {
-        PathBuf::from("signaltty")
-    }
+    if beside.is_file() { beside } else { PathBuf::from("signaltty") }
 }

@@ -12,9 +12,7 @@ use crate::protocol::{
 
 /// All workspaces.
 pub(crate) fn tree(session: &Session) -> Tree {
-    Tree {
-        workspaces: session.workspaces().map(|view| workspace(&view)).collect(),
-    }
+    Tree { workspaces: session.workspaces().map(|view| workspace(&view)).collect() }
 }
 
 fn workspace(view: &WorkspaceView<'_>) -> WorkspaceNode {
@@ -53,11 +51,7 @@ pub(crate) fn pane(view: &PaneView<'_>) -> PaneNode {
         id: record.id.to_string(),
         title: record.title.to_string(),
         cwd: record.cwd.as_path().into(),
-        argv: record
-            .argv
-            .iter()
-            .map(|word| WireOs(word.clone()))
-            .collect(),
+        argv: record.argv.iter().map(|word| WireOs(word.clone())).collect(),
         cols: record.size.cols,
         rows: record.size.rows,
         state: view.state.as_str().to_owned(),
@@ -77,17 +71,11 @@ fn exit(record: &SavedPane, state: &PaneState) -> Option<ExitNode> {
         return None;
     };
     let status = record.end.and_then(|end| end.status).unwrap_or_default();
-    Some(ExitNode {
-        code: status.code,
-        signal: status.signal,
-    })
+    Some(ExitNode { code: status.code, signal: status.signal })
 }
 
 fn agent(view: &PaneView<'_>, saved: &SavedAgent) -> AgentNode {
-    let conversation = saved
-        .conversation
-        .as_ref()
-        .map(|conversation| &conversation.id);
+    let conversation = saved.conversation.as_ref().map(|conversation| &conversation.id);
     let failure = saved.last_failure.as_ref();
     AgentNode {
         kind: saved.kind.to_string(),

@@ -104,10 +104,7 @@ pub(super) fn behave(home: &Path, how: Option<&str>) -> Result<(), Broken> {
 /// The processes that ever ran as the agent and did not take their leave: each
 /// lists itself in a file when it starts.
 pub(super) fn listed(home: &Path) -> Vec<u32> {
-    let files = fs::read_dir(home.join("live"))
-        .into_iter()
-        .flatten()
-        .flatten();
+    let files = fs::read_dir(home.join("live")).into_iter().flatten().flatten();
     let pid = |path: PathBuf| {
         let json = path.extension() == Some(OsStr::new("json"));
         path.file_stem().filter(|_| json)?.to_str()?.parse().ok()

@@ -69,9 +69,7 @@ impl Story<'_> {
         hold("the source of its output", "saved", text.source.as_str())?;
         for fact in FACTS {
             if !text.text.contains(&format!("noted: {fact}")) {
-                return Err(Broken::new(
-                    "the saved output lacks what the agent answered",
-                ));
+                return Err(Broken::new("the saved output lacks what the agent answered"));
             }
         }
         Ok(info)
@@ -80,27 +78,15 @@ impl Story<'_> {
     /// The environment is that of any other shell: where the agent keeps its
     /// conversations is the server's to know.
     pub(super) async fn try_resume(&mut self, pane: &str) -> Result<Resumed, ClientError> {
-        let params = PaneResume {
-            pane: pane.to_owned(),
-            anyway: false,
-            cwd: None,
-            env: environment(),
-        };
+        let params =
+            PaneResume { pane: pane.to_owned(), anyway: false, cwd: None, env: environment() };
         let socket = self.place.paths.socket.clone();
-        let client = self
-            .client
-            .as_mut()
-            .ok_or(ClientError::NoServer { socket })?;
-        client
-            .call_within(RESUME_LIMIT, "pane.resume", &params)
-            .await
+        let client = self.client.as_mut().ok_or(ClientError::NoServer { socket })?;
+        client.call_within(RESUME_LIMIT, "pane.resume", &params).await
     }
 
     pub(super) async fn say(&mut self, pane: &str, line: &str) -> Result<(), Broken> {
-        let params = PaneSend {
-            pane: pane.to_owned(),
-            text: format!("{line}\r").as_str().into(),
-        };
+        let params = PaneSend { pane: pane.to_owned(), text: format!("{line}\r").as_str().into() };
         self.call::<Value>("pane.send", &params).await.map(drop)
     }
 
@@ -127,11 +113,7 @@ impl Story<'_> {
     }
 
     pub(super) async fn text(&mut self, pane: &str) -> Result<PaneText, Broken> {
-        let params = PaneRead {
-            pane: pane.to_owned(),
-            lines: None,
-            ansi: false,
-        };
+        let params = PaneRead { pane: pane.to_owned(), lines: None, ansi: false };
         self.call("pane.read", &params).await
     }
 
@@ -183,21 +165,13 @@ pub(super) fn hold<T: PartialEq + std::fmt::Debug + ?Sized>(
     if wanted == found {
         return Ok(());
     }
-    Err(Broken(format!(
-        "{what} should be {wanted:?}, but is {found:?}"
-    )))
+    Err(Broken(format!("{what} should be {wanted:?}, but is {found:?}")))
 }
 
 fn last_lines(text: &str) -> String {
-    let lines: Vec<_> = text
-        .lines()
-        .filter(|line| !line.trim().is_empty())
-        .collect();
+    let lines: Vec<_> = text.lines().filter(|line| !line.trim().is_empty()).collect();
     let skipped = lines.len().saturating_sub(4);
-    let lines = lines
-        .into_iter()
-        .skip(skipped)
-        .map(|line| format!("| {line}"));
+    let lines = lines.into_iter().skip(skipped).map(|line| format!("| {line}"));
     lines.collect::<Vec<_>>().join("\n")
 }
 

@@ -72,9 +72,6 @@ async fn tell(place: &Place, report: &mut Report<'_>) -> Result<Told, Failure> {
         signal = signals.next() => signal,
     };
     drop(story);
-    report.step(
-        "Interrupted",
-        Err(format!("{signal}; nothing was left running")),
-    )?;
+    report.step("Interrupted", Err(format!("{signal}; nothing was left running")))?;
     Ok(Told::Interrupted)
 }

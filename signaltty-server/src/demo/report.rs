@@ -72,11 +72,7 @@ impl<'a> Report<'a> {
     ) -> Result<bool, Failure> {
         let ok = observed.is_ok();
         let observed = observed.unwrap_or_else(|error| error.to_string());
-        let mark = if ok {
-            self.marks.held
-        } else {
-            self.marks.failed
-        };
+        let mark = if ok { self.marks.held } else { self.marks.failed };
         let indented = observed.lines().map(safe).collect::<Vec<_>>();
         self.line(&format!("{mark} {step}\n    {}", indented.join("\n    ")))?;
         let now = Instant::now();
@@ -124,21 +120,12 @@ impl<'a> Report<'a> {
 /// Marks that the locale can show.
 fn marks(var: impl Fn(&str) -> Option<String>) -> Marks {
     let names = ["LC_ALL", "LC_CTYPE", "LANG"];
-    let locale = names
-        .into_iter()
-        .filter_map(var)
-        .find(|name| !name.is_empty());
+    let locale = names.into_iter().filter_map(var).find(|name| !name.is_empty());
     let locale = locale.unwrap_or_default().to_ascii_lowercase();
     if locale.contains("utf-8") || locale.contains("utf8") {
-        Marks {
-            held: "✓",
-            failed: "✗",
-        }
+        Marks { held: "✓", failed: "✗" }
     } else {
-        Marks {
-            held: "ok",
-            failed: "FAILED",
-        }
+        Marks { held: "ok", failed: "FAILED" }
     }
 }
 

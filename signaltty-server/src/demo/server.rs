@@ -26,12 +26,8 @@ impl Server {
         for name in vars.filter(|name| name.to_string_lossy().starts_with("SIGNALTTY_")) {
             command.env_remove(name);
         }
-        command
-            .env("SIGNALTTY_LOGIND", "0")
-            .env("XDG_CONFIG_HOME", place.root.join("config"));
-        let mut server = Self {
-            child: command.spawn()?,
-        };
+        command.env("SIGNALTTY_LOGIND", "0").env("XDG_CONFIG_HOME", place.root.join("config"));
+        let mut server = Self { child: command.spawn()? };
         let client = wait(&place.paths, &mut server.child, &log).await?;
         Ok((server, client))
     }

@@ -25,14 +25,7 @@ pub(super) struct Story<'a> {
 
 impl<'a> Story<'a> {
     pub(super) fn new(place: &'a Place) -> Self {
-        Self {
-            place,
-            server: None,
-            client: None,
-            agent: None,
-            before: None,
-            record: None,
-        }
+        Self { place, server: None, client: None, agent: None, before: None, record: None }
     }
 
     /// Tells it. Whether every step held.
@@ -49,37 +42,16 @@ impl<'a> Story<'a> {
         step!("An agent runs in a pane", self.open().await);
         step!("It is told something to remember", self.talk().await);
         step!("Everything is saved", self.saved().await);
-        step!(
-            "The server is killed, and the agent ends with it",
-            self.kill().await
-        );
-        step!(
-            "A new server shows what is left: a tombstone",
-            self.tombstone().await
-        );
-        step!(
-            "The conversation is resumed, and proven",
-            self.resume().await
-        );
+        step!("The server is killed, and the agent ends with it", self.kill().await);
+        step!("A new server shows what is left: a tombstone", self.tombstone().await);
+        step!("The conversation is resumed, and proven", self.resume().await);
         step!("The agent remembers", self.remembers().await);
         step!("Everything is saved again", self.saved().await);
         step!("The server is killed once more", self.kill_again().await);
-        step!(
-            "Impostor 1: the record was emptied. Refused",
-            self.emptied().await
-        );
-        step!(
-            "Impostor 2: a fresh conversation under the same id. Refused",
-            self.fresh().await
-        );
-        step!(
-            "With its record back, the conversation is resumed",
-            self.back().await
-        );
-        step!(
-            "The server stops, and nothing is left running",
-            self.stop().await
-        );
+        step!("Impostor 1: the record was emptied. Refused", self.emptied().await);
+        step!("Impostor 2: a fresh conversation under the same id. Refused", self.fresh().await);
+        step!("With its record back, the conversation is resumed", self.back().await);
+        step!("The server stops, and nothing is left running", self.stop().await);
         Ok(true)
     }
 
@@ -94,10 +66,7 @@ impl<'a> Story<'a> {
     async fn open(&mut self) -> Result<String, Broken> {
         let program = std::env::current_exe()?;
         let mut env = environment();
-        env.insert(
-            agent::HOME.to_owned(),
-            WireOs(self.place.agent_home().into()),
-        );
+        env.insert(agent::HOME.to_owned(), WireOs(self.place.agent_home().into()));
         let params = WorkspaceNew {
             name: Some("demo".to_owned()),
             spawn: PaneSpawn {
@@ -109,14 +78,9 @@ impl<'a> Story<'a> {
         let created: Created = self.call("workspace.new", &params).await?;
         self.text_with(&created.pane_id, "you>").await?;
         let info = self.info(&created.pane_id).await?;
-        let pid = info
-            .pid
-            .ok_or_else(|| Broken::new("the pane has no process"))?;
+        let pid = info.pid.ok_or_else(|| Broken::new("the pane has no process"))?;
         self.agent = Some(Watched::new(pid)?);
-        let observed = format!(
-            "pane {}, process {pid}, \"you>\" is on its screen",
-            info.pane.id
-        );
+        let observed = format!("pane {}, process {pid}, \"you>\" is on its screen", info.pane.id);
         self.before = Some(info);
         Ok(observed)
     }
@@ -141,11 +105,7 @@ impl<'a> Story<'a> {
         while started.elapsed() < SAVE_LIMIT {
             let info = self.info(&pane).await?;
             let status: Status = self.call("server.status", &Empty {}).await?;
-            let id = info
-                .pane
-                .agent
-                .as_ref()
-                .and_then(|a| a.agent_session_id.clone());
+            let id = info.pane.agent.as_ref().and_then(|a| a.agent_session_id.clone());
             match id {
                 Some(id) if status.saved && info.pane.lifecycle != "working" => {
                     if since.get_or_insert_with(Instant::now).elapsed() > SETTLED {
@@ -171,9 +131,7 @@ impl<'a> Story<'a> {
         };
         agent.ended().await?;
         self.agent = None;
-        Ok(format!(
-            "SIGKILL to process {number}; the agent's process has ended too"
-        ))
+        Ok(format!("SIGKILL to process {number}; the agent's process has ended too"))
     }
 
     async fn tombstone(&mut self) -> Result<String, Broken> {
@@ -199,19 +157,13 @@ impl<'a> Story<'a> {
         let resumed: Resumed = self.try_resume(&pane).await?;
         hold("the verdict", "verified", resumed.verdict.as_str())?;
         let id = self.id()?;
-        hold(
-            "the conversation",
-            id.as_str(),
-            resumed.agent_session_id.as_str(),
-        )?;
+        hold("the conversation", id.as_str(), resumed.agent_session_id.as_str())?;
         if resumed.evidence.is_empty() {
             return Err(Broken::new("verified without any evidence"));
         }
         let info = self.info(&pane).await?;
         hold("the pane's state", "live", info.pane.state.as_str())?;
-        let pid = info
-            .pid
-            .ok_or_else(|| Broken::new("the pane has no process"))?;
+        let pid = info.pid.ok_or_else(|| Broken::new("the pane has no process"))?;
         self.agent = Some(Watched::new(pid)?);
         let evidence = resumed.evidence.join("\n");
         Ok(format!("verified, process {pid}. Evidence:\n{evidence}"))
@@ -224,10 +176,7 @@ impl<'a> Story<'a> {
             let line = format!("{}. remember {fact}", at + 1);
             self.text_with(&pane, &line).await?;
         }
-        Ok(format!(
-            "asked what it was told, it says \"{}\"",
-            FACTS.join("\", \"")
-        ))
+        Ok(format!("asked what it was told, it says \"{}\"", FACTS.join("\", \"")))
     }
 
     async fn kill_again(&mut self) -> Result<String, Broken> {
@@ -243,14 +192,8 @@ impl<'a> Story<'a> {
         self.record()?.empty()?;
         let ran = agent::listed(&self.place.agent_home());
         let refused = self.refused(&["damaged", "gone"]).await?;
-        hold(
-            "the processes",
-            &ran,
-            &agent::listed(&self.place.agent_home()),
-        )?;
-        Ok(format!(
-            "{refused}\nno process was started; pane, conversation and output are kept"
-        ))
+        hold("the processes", &ran, &agent::listed(&self.place.agent_home()))?;
+        Ok(format!("{refused}\nno process was started; pane, conversation and output are kept"))
     }
 
     async fn fresh(&mut self) -> Result<String, Broken> {

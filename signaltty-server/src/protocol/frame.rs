@@ -111,10 +111,7 @@ pub struct FrameReader<R> {
 impl<R: AsyncRead + Unpin> FrameReader<R> {
     /// Reads from `reader`; `buffered` are bytes that were read from it before.
     pub fn new(reader: R, buffered: BytesMut) -> Self {
-        Self {
-            reader,
-            buffer: buffered,
-        }
+        Self { reader, buffer: buffered }
     }
 
     /// The next frame; `None` at the end of the connection. May be dropped while
@@ -133,10 +130,7 @@ impl<R: AsyncRead + Unpin> FrameReader<R> {
                 return if self.buffer.is_empty() {
                     Ok(None)
                 } else {
-                    Err(io::Error::new(
-                        io::ErrorKind::UnexpectedEof,
-                        "connection ended in a frame",
-                    ))
+                    Err(io::Error::new(io::ErrorKind::UnexpectedEof, "connection ended in a frame"))
                 };
             }
         }
@@ -164,12 +158,8 @@ impl<R: AsyncRead + Unpin> FrameReader<R> {
 }
 
 fn decode(kind: u8, mut payload: Bytes) -> io::Result<Frame> {
-    let short = || {
-        io::Error::new(
-            io::ErrorKind::InvalidData,
-            "frame with a payload of the wrong size",
-        )
-    };
+    let short =
+        || io::Error::new(io::ErrorKind::InvalidData, "frame with a payload of the wrong size");
     Ok(match kind {
         1 => Frame::Output(payload),
         2 => Frame::Input(payload),
@@ -180,9 +170,7 @@ fn decode(kind: u8, mut payload: Bytes) -> io::Result<Frame> {
         4 => Frame::Repaint(payload),
         5 => Frame::Exit(payload),
         6 => Frame::Notice(payload),
-        7 => Frame::HistoryRequest {
-            lines: payload.try_get_u32_le().map_err(|_| short())?,
-        },
+        7 => Frame::HistoryRequest { lines: payload.try_get_u32_le().map_err(|_| short())? },
         8 => Frame::HistoryReply(payload),
         9 => Frame::Detach,
         other => Frame::Unknown(other),
@@ -194,20 +182,14 @@ mod tests {
     use super::*;
 
     fn block_on<T>(future: impl Future<Output = T>) -> T {
-        tokio::runtime::Builder::new_current_thread()
-            .build()
-            .unwrap()
-            .block_on(future)
+        tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(future)
     }
 
     #[test]
     fn frames_round_trip_at_any_chunk_size() {
         let frames = [
             Frame::Output(Bytes::from_static(b"hello")),
-            Frame::Resize {
-                cols: 300,
-                rows: 100,
-            },
+            Frame::Resize { cols: 300, rows: 100 },
             Frame::Detach,
             Frame::HistoryRequest { lines: 70_000 },
             Frame::Notice(Bytes::new()),
@@ -228,12 +210,7 @@ mod tests {
     fn malformed_frames_are_errors_not_allocations() {
         let huge = [1, 0xff, 0xff, 0xff, 0xff];
         let mut reader = FrameReader::new(&huge[..], BytesMut::new());
-        assert!(
-            block_on(reader.next())
-                .unwrap_err()
-                .to_string()
-                .contains("the limit")
-        );
+        assert!(block_on(reader.next()).unwrap_err().to_string().contains("the limit"));
         let short = [3, 1, 0, 0, 0, 9];
         assert!(block_on(FrameReader::new(&short[..], BytesMut::new()).next()).is_err());
         let cut = [1, 9, 0, 0, 0, 1];
@@ -249,12 +226,8 @@ mod tests {
         let mut wire = BytesMut::new();
         Frame::Repaint(payload).encode(&mut wire);
         let mut reader = FrameReader::new(&wire[..], BytesMut::new());
-        let Some(Frame::Repaint(first)) = block_on(reader.next()).unwrap() else {
-            panic!()
-        };
-        let Some(Frame::Output(second)) = block_on(reader.next()).unwrap() else {
-            panic!()
-        };
+        let Some(Frame::Repaint(first)) = block_on(reader.next()).unwrap() else { panic!() };
+        let Some(Frame::Output(second)) = block_on(reader.next()).unwrap() else { panic!() };
         assert_eq!((first.len(), second.len()), (MAX_PAYLOAD, 10));
     }
 }

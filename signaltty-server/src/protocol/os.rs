@@ -53,12 +53,7 @@ impl Serialize for WireOs {
         if let Some(text) = self.0.to_str() {
             return serializer.serialize_str(text);
         }
-        let bytes = self
-            .0
-            .as_bytes()
-            .iter()
-            .map(|byte| format!("{byte:02x}"))
-            .collect();
+        let bytes = self.0.as_bytes().iter().map(|byte| format!("{byte:02x}")).collect();
         Bytes { bytes }.serialize(serializer)
     }
 }
@@ -74,9 +69,7 @@ impl<'de> Deserialize<'de> for WireOs {
             }
         };
         if text.as_bytes().contains(&0) {
-            return Err(serde::de::Error::custom(
-                "a NUL byte cannot be passed to a program",
-            ));
+            return Err(serde::de::Error::custom("a NUL byte cannot be passed to a program"));
         }
         Ok(Self(text))
     }
@@ -101,18 +94,9 @@ mod tests {
         for bytes in [&b"plain"[..], b"", b"not \xff utf-8", "日本".as_bytes()] {
             let value = WireOs(OsString::from_vec(bytes.to_vec()));
             let json = serde_json::to_string(&value).unwrap();
-            assert_eq!(
-                serde_json::from_str::<WireOs>(&json).unwrap(),
-                value,
-                "{json}"
-            );
+            assert_eq!(serde_json::from_str::<WireOs>(&json).unwrap(), value, "{json}");
         }
-        for bad in [
-            r#"{"bytes":"f"}"#,
-            r#"{"bytes":"zz"}"#,
-            r#""a\u0000b""#,
-            "3",
-        ] {
+        for bad in [r#"{"bytes":"f"}"#, r#"{"bytes":"zz"}"#, r#""a\u0000b""#, "3"] {
             assert!(serde_json::from_str::<WireOs>(bad).is_err(), "{bad}");
         }
     }

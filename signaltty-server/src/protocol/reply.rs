@@ -109,17 +109,11 @@ pub struct Health {
 impl Health {
     /// Nothing to report.
     pub fn ok() -> Self {
-        Self {
-            state: "ok".to_owned(),
-            detail: None,
-        }
+        Self { state: "ok".to_owned(), detail: None }
     }
 
     /// A state with its reason.
     pub fn with(state: &str, detail: impl Into<String>) -> Self {
-        Self {
-            state: state.to_owned(),
-            detail: Some(detail.into()),
-        }
+        Self { state: state.to_owned(), detail: Some(detail.into()) }
     }
 }

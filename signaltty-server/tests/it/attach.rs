@@ -6,17 +6,12 @@ use crate::support::frames::{Attached, DETACH, EXIT, HISTORY, OUTPUT, REPAINT};
 use crate::support::{Home, Server, wait_until};
 
 fn attach(server: &Server, pane: &str) -> Attached {
-    server
-        .connect()
-        .attach(json!({"pane": pane, "cols": 80, "rows": 24}))
+    server.connect().attach(json!({"pane": pane, "cols": 80, "rows": 24}))
 }
 
 fn size(server: &Server, pane: &str) -> (u64, u64) {
     let pane = server.pane(pane);
-    (
-        pane["cols"].as_u64().unwrap(),
-        pane["rows"].as_u64().unwrap(),
-    )
+    (pane["cols"].as_u64().unwrap(), pane["rows"].as_u64().unwrap())
 }
 
 #[test]
@@ -53,9 +48,8 @@ fn a_client_gets_the_screen_then_what_happens_and_leaves_without_harm() {
     let exit: serde_json::Value = serde_json::from_slice(&second.wait_kind(EXIT)).unwrap();
     assert_eq!(exit, json!({"code": 0, "signal": null}));
     assert!(second.next().is_none());
-    let failure = server
-        .call("pane.attach", json!({"pane": pane, "cols": 80, "rows": 24}))
-        .unwrap_err();
+    let failure =
+        server.call("pane.attach", json!({"pane": pane, "cols": 80, "rows": 24})).unwrap_err();
     assert_eq!(failure.code, "PANE_NOT_LIVE");
     assert_eq!(failure.details["state"], "exited");
 }
@@ -68,16 +62,11 @@ fn a_tombstone_takes_no_client() {
     server.wait_saved();
     server.kill9();
     let server = Server::start(&home);
-    let failure = server
-        .call("pane.attach", json!({"pane": pane, "cols": 80, "rows": 24}))
-        .unwrap_err();
+    let failure =
+        server.call("pane.attach", json!({"pane": pane, "cols": 80, "rows": 24})).unwrap_err();
     assert_eq!(failure.code, "PANE_NOT_LIVE");
     assert_eq!(failure.details["state"], "restored");
-    assert!(
-        failure.message.contains("pane restart"),
-        "{}",
-        failure.message
-    );
+    assert!(failure.message.contains("pane restart"), "{}", failure.message);
 }
 
 #[test]
@@ -85,9 +74,7 @@ fn d10_a_client_that_drives_a_lone_pane_sizes_it() {
     let home = Home::new();
     let server = Server::start(&home);
     let pane = server.sh(&home, "while read line; do stty size; done");
-    let mut client = server
-        .connect()
-        .attach(json!({"pane": pane, "cols": 91, "rows": 33}));
+    let mut client = server.connect().attach(json!({"pane": pane, "cols": 91, "rows": 33}));
     wait_until("its size", || size(&server, &pane) == (91, 33));
     client.input("\r");
     client.wait_text("33 91");
@@ -102,9 +89,8 @@ fn d10_a_client_that_drives_a_lone_pane_sizes_it() {
     wait_until("its size of before", || size(&server, &pane) == (70, 20));
 
     // Who only looks changes nothing.
-    let mut watcher = server
-        .connect()
-        .attach(json!({"pane": pane, "cols": 40, "rows": 10, "read_only": true}));
+    let mut watcher =
+        server.connect().attach(json!({"pane": pane, "cols": 40, "rows": 10, "read_only": true}));
     assert_eq!(watcher.next().unwrap().0, REPAINT);
     watcher.resize(41, 11);
     watcher.input("not this\r");
@@ -114,10 +100,7 @@ fn d10_a_client_that_drives_a_lone_pane_sizes_it() {
     assert_eq!(size(&server, &pane), (70, 20));
 
     // A pane beside another keeps the size of the layout.
-    server.ask(
-        "pane.split",
-        json!({"pane": pane, "argv": ["/bin/cat"], "cwd": home.work()}),
-    );
+    server.ask("pane.split", json!({"pane": pane, "argv": ["/bin/cat"], "cwd": home.work()}));
     let before = size(&server, &pane);
     assert!(before.0 < 70, "{before:?}");
     client.resize(100, 50);
@@ -130,14 +113,11 @@ fn d10_a_client_that_drives_a_lone_pane_sizes_it() {
 fn a_client_that_asks_gets_the_history_before_the_screen() {
     let home = Home::new();
     let server = Server::start(&home);
-    let pane = server.sh(
-        &home,
-        "i=0; while [ $i -lt 200 ]; do i=$((i+1)); echo line $i.; done; exec cat",
-    );
+    let pane =
+        server.sh(&home, "i=0; while [ $i -lt 200 ]; do i=$((i+1)); echo line $i.; done; exec cat");
     server.wait_text(&pane, "line 200.");
-    let mut client = server
-        .connect()
-        .attach(json!({"pane": pane, "cols": 80, "rows": 24, "history": 1000}));
+    let mut client =
+        server.connect().attach(json!({"pane": pane, "cols": 80, "rows": 24, "history": 1000}));
     let (kind, history) = client.next().unwrap();
     assert_eq!(kind, HISTORY);
     assert!(String::from_utf8(history).unwrap().contains("line 1."));
@@ -173,10 +153,7 @@ fn inv_t4_a_client_that_reads_nothing_holds_up_nobody_and_is_repainted() {
         assert_eq!(kind, OUTPUT);
         behind += payload.len();
     };
-    assert!(
-        behind < 8_000_000,
-        "{behind} bytes waited for a client that reads nothing"
-    );
+    assert!(behind < 8_000_000, "{behind} bytes waited for a client that reads nothing");
     assert!(repainted.contains("END OF IT"), "{repainted:?}");
     quick.input("for both\r");
     slow.wait_text("for both\r\nfor both");
@@ -193,9 +170,7 @@ fn inv_t4_a_client_that_reads_nothing_still_learns_of_the_end() {
     server.wait_state(&pane, "exited");
     let mut screen = String::new();
     let exit = loop {
-        let (kind, payload) = slow
-            .next()
-            .expect("the end is said before the connection ends");
+        let (kind, payload) = slow.next().expect("the end is said before the connection ends");
         match kind {
             EXIT => break payload,
             REPAINT => screen = String::from_utf8(payload).unwrap(),
@@ -211,10 +186,7 @@ fn inv_t4_a_client_that_reads_nothing_still_learns_of_the_end() {
 fn a_resize_is_not_lost_in_a_flood_of_keys() {
     let home = Home::new();
     let server = Server::start(&home);
-    let pane = server.sh(
-        &home,
-        "stty -echo; echo ready; while read line; do stty size; done",
-    );
+    let pane = server.sh(&home, "stty -echo; echo ready; while read line; do stty size; done");
     server.wait_text(&pane, "ready");
     let mut typist = attach(&server, &pane);
     let mut sizer = attach(&server, &pane);

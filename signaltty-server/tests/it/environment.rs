@@ -12,10 +12,7 @@ use crate::support::{Home, Server, wait_for};
 /// environment of its own; the pane and what it found.
 fn environment(server: &Server, home: &Home, env: &Value) -> (String, BTreeMap<String, String>) {
     let file = home.path("work/env");
-    let script = format!(
-        "env > {0}.new; mv {0}.new {0}; exec sleep 1000",
-        file.display()
-    );
+    let script = format!("env > {0}.new; mv {0}.new {0}; exec sleep 1000", file.display());
     let made = server.ask(
         "workspace.new",
         json!({"cwd": home.work(), "argv": ["/bin/sh", "-c", script], "env": env}),
@@ -38,9 +35,7 @@ fn read(home: &Home) -> BTreeMap<String, String> {
 fn s0_12_d12_d27_a_pane_has_its_clients_environment_and_no_secret_is_kept() {
     let home = Home::new();
     let mut server = Server::start_with(&home, |command| {
-        command
-            .env("OF_THE_SERVER", "canary-server")
-            .env("OPENAI_API_KEY", "canary-openai");
+        command.env("OF_THE_SERVER", "canary-server").env("OPENAI_API_KEY", "canary-openai");
     });
     let client = json!({
         "PATH": "/usr/bin:/bin",
@@ -72,35 +67,22 @@ fn s0_12_d12_d27_a_pane_has_its_clients_environment_and_no_secret_is_kept() {
     // Without one of the client's, the server's is used.
     let (_, found) = environment(&server, &home, &json!({}));
     assert_eq!(found["OF_THE_SERVER"], "canary-server");
-    assert_ne!(
-        found["SIGNALTTY_LAUNCH"], secret,
-        "every launch has its own"
-    );
+    assert_ne!(found["SIGNALTTY_LAUNCH"], secret, "every launch has its own");
 
     server.wait_saved();
     assert!(server.term().success());
     for text in ["canary", "pane_of_another", &secret] {
-        assert_eq!(
-            home.files_with(text),
-            Vec::<std::path::PathBuf>::new(),
-            "{text}"
-        );
+        assert_eq!(home.files_with(text), Vec::<std::path::PathBuf>::new(), "{text}");
     }
     let snapshot = home.snapshot();
-    assert!(
-        snapshot.to_string().contains("set by the user"),
-        "user-visible names are kept"
-    );
+    assert!(snapshot.to_string().contains("set by the user"), "user-visible names are kept");
     for name in ["pid", "fd", "pidfd", "launch"] {
         assert!(!has_key(&snapshot, name), "{name}");
     }
 
     // A restart by hand is a new launch with the environment of who asks.
     let server = Server::start(&home);
-    server.ask(
-        "pane.restart",
-        json!({"pane": pane, "env": {"PATH": "/bin", "MINE": "later"}}),
-    );
+    server.ask("pane.restart", json!({"pane": pane, "env": {"PATH": "/bin", "MINE": "later"}}));
     let found = read(&home);
     assert_eq!(found["MINE"], "later");
     assert_eq!(found["SIGNALTTY_PANE"], pane);
@@ -109,9 +91,7 @@ fn s0_12_d12_d27_a_pane_has_its_clients_environment_and_no_secret_is_kept() {
 
 fn has_key(value: &Value, name: &str) -> bool {
     match value {
-        Value::Object(map) => map
-            .iter()
-            .any(|(key, value)| key == name || has_key(value, name)),
+        Value::Object(map) => map.iter().any(|(key, value)| key == name || has_key(value, name)),
         Value::Array(items) => items.iter().any(|item| has_key(item, name)),
         _ => false,
     }
@@ -124,20 +104,13 @@ fn c056_c058_a_directory_keeps_its_spelling() {
     let (link, real) = (home.path("link"), home.work().canonicalize().unwrap());
     symlink(home.work(), &link).unwrap();
     let script = "echo \"[$PWD] [$(pwd -P)]\"; exec cat";
-    let made = server.ask(
-        "workspace.new",
-        json!({"cwd": link, "argv": ["/bin/sh", "-c", script]}),
-    );
+    let made = server.ask("workspace.new", json!({"cwd": link, "argv": ["/bin/sh", "-c", script]}));
     let pane = made["pane_id"].as_str().unwrap().to_owned();
     let expected = format!("[{}] [{}]", link.display(), real.display());
     // A narrow terminal breaks the line.
     let shows = |server: &Server| {
         wait_for(&expected, || {
-            server
-                .text(&pane)
-                .replace('\n', "")
-                .contains(&expected)
-                .then_some(())
+            server.text(&pane).replace('\n', "").contains(&expected).then_some(())
         });
     };
     shows(&server);

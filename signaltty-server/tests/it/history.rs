@@ -22,38 +22,23 @@ fn s0_10_the_end_of_a_long_output_is_read_after_a_restart() {
     let home = Home::new();
     let mut server = Server::start(&home);
     // 1 MiB in lines of 64 bytes.
-    let pane = server.sh(
-        &home,
-        "seq -f 'line %-57.0fx' 16384; echo; echo the very last line; exec sleep 1000",
-    );
+    let pane = server
+        .sh(&home, "seq -f 'line %-57.0fx' 16384; echo; echo the very last line; exec sleep 1000");
     server.wait_text(&pane, "the very last line");
     let live = server.text(&pane);
     assert!(server.term().success());
     let file = fs::read(tail_path(&home, &pane)).unwrap();
     assert!(file.len() <= 65_536, "{} bytes", file.len());
-    assert!(
-        file.len() > 32_768,
-        "{} bytes are most of the budget",
-        file.len()
-    );
+    assert!(file.len() > 32_768, "{} bytes are most of the budget", file.len());
 
     let server = Server::start(&home);
     let read = server.ask("pane.read", json!({"pane": pane}));
     assert_eq!(read["source"], "saved");
     let text = read["text"].as_str().unwrap();
-    assert_eq!(
-        text.lines().rfind(|line| !line.is_empty()),
-        Some("the very last line")
-    );
+    assert_eq!(text.lines().rfind(|line| !line.is_empty()), Some("the very last line"));
     let first = text.lines().next().unwrap();
-    assert!(
-        first.starts_with("line ") && first.ends_with('x'),
-        "{first:?} is a whole line"
-    );
-    assert!(
-        live.trim_end().ends_with(text.trim_end()),
-        "what was on the screen is what is read"
-    );
+    assert!(first.starts_with("line ") && first.ends_with('x'), "{first:?} is a whole line");
+    assert!(live.trim_end().ends_with(text.trim_end()), "what was on the screen is what is read");
     let two = server.ask("pane.read", json!({"pane": pane, "lines": 1}));
     assert_eq!(two["text"].as_str().unwrap().lines().count(), 1);
 }
@@ -110,10 +95,7 @@ fn output_after_a_restart_by_hand_is_not_replaced_by_older_output() {
     server.kill9();
     let server = Server::start(&home);
     let text = server.text(&pane);
-    assert!(
-        text.contains("first") && text.contains("second"),
-        "{text:?}"
-    );
+    assert!(text.contains("first") && text.contains("second"), "{text:?}");
 }
 
 #[test]
@@ -125,11 +107,8 @@ fn last_words_during_a_save_are_saved_with_the_next_one() {
     let panes: Vec<_> = (0..48)
         .map(|at| {
             let wait = 1_300 + at * 10;
-            let script = format!(
-                "seq 2000; sleep {}.{:03}; echo last words",
-                wait / 1_000,
-                wait % 1_000
-            );
+            let script =
+                format!("seq 2000; sleep {}.{:03}; echo last words", wait / 1_000, wait % 1_000);
             server.sh(&home, &script)
         })
         .collect();
@@ -139,10 +118,7 @@ fn last_words_during_a_save_are_saved_with_the_next_one() {
     let server = Server::start(&home);
     for (at, pane) in panes.iter().enumerate() {
         let text = server.text(pane);
-        assert!(
-            text.contains("last words"),
-            "pane {at} lost its end: {text:?}"
-        );
+        assert!(text.contains("last words"), "pane {at} lost its end: {text:?}");
     }
 }
 
@@ -159,10 +135,7 @@ fn c016_output_that_could_not_be_saved_is_saved_with_the_next_save() {
     save_now(&server, &pane, "one");
     let persist = server.status()["persist"].clone();
     assert_eq!(persist["state"], "degraded");
-    assert!(
-        persist["detail"].as_str().unwrap().contains(&pane),
-        "{persist}"
-    );
+    assert!(persist["detail"].as_str().unwrap().contains(&pane), "{persist}");
     fs::remove_dir_all(&path).unwrap();
     // Nothing was printed since.
     save_now(&server, &pane, "two");
@@ -180,10 +153,7 @@ fn d30_a_workspace_without_history_keeps_its_output_off_the_disk() {
     let kept = server.sh(&home, &script("kept"));
     let live = server.sh(&home, &script("live"));
     let workspace = server.pane(&live)["workspace_id"].clone();
-    server.ask(
-        "workspace.set",
-        json!({"workspace": workspace, "history": false}),
-    );
+    server.ask("workspace.set", json!({"workspace": workspace, "history": false}));
     let ended = server.ask(
         "tab.new",
         json!({"workspace": workspace, "argv": ["/bin/sh", "-c", "read go; echo canary-ended"]}),
@@ -194,10 +164,7 @@ fn d30_a_workspace_without_history_keeps_its_output_off_the_disk() {
         server.wait_text(pane, "canary-");
     }
     server.wait_state(&ended, "exited");
-    assert!(
-        server.text(&ended).contains("canary-ended"),
-        "while the server runs"
-    );
+    assert!(server.text(&ended).contains("canary-ended"), "while the server runs");
     server.wait_saved();
     let children = server.children();
     assert!(server.term().success());
@@ -210,10 +177,7 @@ fn d30_a_workspace_without_history_keeps_its_output_off_the_disk() {
     let server = Server::start(&home);
     for pane in [&live, &ended] {
         let read = server.ask("pane.read", json!({"pane": pane}));
-        assert_eq!(
-            (&read["source"], &read["text"]),
-            (&json!("none"), &json!(""))
-        );
+        assert_eq!((&read["source"], &read["text"]), (&json!("none"), &json!("")));
     }
     assert!(server.text(&kept).contains("canary-kept"));
 }
@@ -222,9 +186,8 @@ fn d30_a_workspace_without_history_keeps_its_output_off_the_disk() {
 fn inv_p5_a_tail_goes_only_with_its_pane() {
     let home = Home::new();
     let mut server = Server::start(&home);
-    let panes: Vec<_> = (0..2)
-        .map(|at| server.sh(&home, &format!("echo pane {at}; exec cat")))
-        .collect();
+    let panes: Vec<_> =
+        (0..2).map(|at| server.sh(&home, &format!("echo pane {at}; exec cat"))).collect();
     for (at, pane) in panes.iter().enumerate() {
         server.wait_text(pane, &format!("pane {at}"));
     }
@@ -232,9 +195,7 @@ fn inv_p5_a_tail_goes_only_with_its_pane() {
     assert!(panes.iter().all(|pane| tail_path(&home, pane).exists()));
     server.ask("pane.close", json!({"pane": panes[0]}));
     server.wait_saved();
-    wait_until("the end of its tail", || {
-        !tail_path(&home, &panes[0]).exists()
-    });
+    wait_until("the end of its tail", || !tail_path(&home, &panes[0]).exists());
     assert!(tail_path(&home, &panes[1]).exists());
     server.kill9();
     let server = Server::start(&home);

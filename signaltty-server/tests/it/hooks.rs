@@ -21,9 +21,8 @@ fn reports_what_the_environment_says() {
     if std::env::var_os("NESTED").is_some() {
         hook["agent_pid"] = std::process::id().into();
     }
-    let answer = Client::connect(Path::new(&var("SIGNALTTY_SOCKET")))
-        .call("agent.hook", hook)
-        .unwrap();
+    let answer =
+        Client::connect(Path::new(&var("SIGNALTTY_SOCKET"))).call("agent.hook", hook).unwrap();
     let to = var("ANSWER_TO");
     fs::write(format!("{to}.new"), answer.to_string()).unwrap();
     fs::rename(format!("{to}.new"), to).unwrap();
@@ -62,10 +61,8 @@ impl Claude {
             "REPORT": std::env::current_exe().unwrap(),
             "ANSWER_TO": home.path("answer"),
         });
-        let made = server.ask(
-            "workspace.new",
-            json!({"cwd": home.work(), "argv": ["claude"], "env": env}),
-        );
+        let made = server
+            .ask("workspace.new", json!({"cwd": home.work(), "argv": ["claude"], "env": env}));
         let pane = made["pane_id"].as_str().unwrap().to_owned();
         server.wait_text(&pane, "ready");
         Self { home, server, pane }
@@ -104,13 +101,7 @@ fn c031_c118_c119_only_the_panes_own_agent_is_heard_over_the_socket() {
     let secret = claude.secret();
     let answer = from_outside(&secret);
     assert_eq!(answer["accepted"], false);
-    assert!(
-        answer["reason"]
-            .as_str()
-            .unwrap()
-            .contains("not one of the pane's"),
-        "{answer}"
-    );
+    assert!(answer["reason"].as_str().unwrap().contains("not one of the pane's"), "{answer}");
     // A wrong one, from there and from the pane.
     for wrong in [&"0".repeat(32), "", &secret[1..], &format!("{secret}0")] {
         assert_eq!(from_outside(wrong)["accepted"], false, "{wrong:?}");
@@ -121,16 +112,9 @@ fn c031_c118_c119_only_the_panes_own_agent_is_heard_over_the_socket() {
     // Another agent inside the pane's agent.
     let answer = claude.report(&start, "NESTED=1");
     assert_eq!(answer["accepted"], false);
-    assert!(
-        answer["reason"].as_str().unwrap().contains("another agent"),
-        "{answer}"
-    );
+    assert!(answer["reason"].as_str().unwrap().contains("another agent"), "{answer}");
     // Nothing that could be understood.
-    for payload in [
-        json!({}),
-        json!([1]),
-        json!({"hook_event_name": "SessionStart"}),
-    ] {
+    for payload in [json!({}), json!([1]), json!({"hook_event_name": "SessionStart"})] {
         assert_eq!(claude.report(&payload, "")["accepted"], false, "{payload}");
     }
     assert_eq!(server.pane(pane)["agent"], untouched["agent"]);
@@ -146,21 +130,14 @@ fn c031_c118_c119_only_the_panes_own_agent_is_heard_over_the_socket() {
     server.ask("pane.send", json!({"pane": pane, "text": "\u{4}"}));
     server.wait_state(pane, "exited");
     let answer = from_outside(&secret);
-    assert!(
-        answer["reason"].as_str().unwrap().contains("over"),
-        "{answer}"
-    );
+    assert!(answer["reason"].as_str().unwrap().contains("over"), "{answer}");
 }
 
 #[test]
 fn d12_hooks_are_set_at_the_launch_and_gone_with_it() {
     let claude = Claude::start();
     let args = fs::read_to_string(claude.home.path("args")).unwrap();
-    let file = args
-        .trim()
-        .strip_prefix("--settings ")
-        .expect("our settings")
-        .to_owned();
+    let file = args.trim().strip_prefix("--settings ").expect("our settings").to_owned();
     let mode = fs::metadata(&file).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
     let settings: Value = serde_json::from_slice(&fs::read(&file).unwrap()).unwrap();
@@ -171,9 +148,7 @@ fn d12_hooks_are_set_at_the_launch_and_gone_with_it() {
     // Neither of them is part of what is saved or shown.
     let shown = claude.server.pane(&claude.pane);
     assert_eq!(shown["argv"], json!(["claude"]));
-    claude
-        .server
-        .ask("pane.terminate", json!({"pane": claude.pane}));
+    claude.server.ask("pane.terminate", json!({"pane": claude.pane}));
     claude.server.wait_state(&claude.pane, "exited");
     wait_until("the end of the file", || !Path::new(&file).exists());
 }
@@ -182,18 +157,12 @@ fn d12_hooks_are_set_at_the_launch_and_gone_with_it() {
 fn d30_messages_of_a_workspace_without_history_stay_off_the_disk() {
     let mut claude = Claude::start();
     let workspace = claude.server.pane(&claude.pane)["workspace_id"].clone();
-    claude.server.ask(
-        "workspace.set",
-        json!({"workspace": workspace, "history": false}),
-    );
+    claude.server.ask("workspace.set", json!({"workspace": workspace, "history": false}));
     let mut stop = event("Stop");
     stop["last_assistant_message"] = "canary of a message".into();
     assert_eq!(claude.report(&stop, ""), json!({"accepted": true}));
     let shown = claude.server.pane(&claude.pane);
     assert_eq!(shown["last_message"], "canary of a message");
     assert!(claude.server.term().success());
-    assert_eq!(
-        claude.home.files_with("canary of a message"),
-        Vec::<std::path::PathBuf>::new()
-    );
+    assert_eq!(claude.home.files_with("canary of a message"), Vec::<std::path::PathBuf>::new());
 }

@@ -57,13 +57,7 @@ fn kill_again_and_again(rounds: usize, mut random: Random) {
         let mut step = 0;
         while Instant::now() < end {
             step += 1;
-            change(
-                &server,
-                &home,
-                &mut known,
-                &mut random,
-                &format!("{round}.{step}"),
-            );
+            change(&server, &home, &mut known, &mut random, &format!("{round}.{step}"));
         }
         let children = server.children();
         let killed = Instant::now();
@@ -149,13 +143,7 @@ fn check(server: &Server, known: &mut BTreeMap<String, Titles>, round: usize) {
         }
     }
     for pane in found.keys() {
-        assert!(
-            known.contains_key(pane),
-            "round {round}: {pane} came from nowhere"
-        );
+        assert!(known.contains_key(pane), "round {round}: {pane} came from nowhere");
     }
-    *known = found
-        .into_iter()
-        .map(|(pane, title)| (pane, vec![(None, title)]))
-        .collect();
+    *known = found.into_iter().map(|(pane, title)| (pane, vec![(None, title)])).collect();
 }

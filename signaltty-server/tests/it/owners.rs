@@ -27,11 +27,7 @@ fn inv_p7_a_second_server_on_a_state_names_the_first_and_changes_nothing() {
             "--state-dir".to_owned(),
         ];
         for text in says {
-            assert!(
-                refused.stderr.contains(&text),
-                "{case}: no {text} in {}",
-                refused.stderr
-            );
+            assert!(refused.stderr.contains(&text), "{case}: no {text} in {}", refused.stderr);
         }
         assert_eq!(files_below(&home.state()), before, "{case}");
     }
@@ -60,13 +56,8 @@ fn c013_of_many_servers_that_start_at_once_one_survives_and_answers() {
                 .call("server.status", json!({}))
                 .unwrap();
         }
-        crate::support::Client::connect(&home.socket())
-            .call("server.shutdown", json!({}))
-            .unwrap();
-        let mut codes: Vec<_> = starts
-            .into_iter()
-            .map(|start| start.join().unwrap().0)
-            .collect();
+        crate::support::Client::connect(&home.socket()).call("server.shutdown", json!({})).unwrap();
+        let mut codes: Vec<_> = starts.into_iter().map(|start| start.join().unwrap().0).collect();
         codes.sort_unstable();
         assert_eq!(codes, [vec![Some(0)], vec![Some(6); 7]].concat());
     });
@@ -76,19 +67,13 @@ fn c013_of_many_servers_that_start_at_once_one_survives_and_answers() {
 fn s0_35_c026_a_state_that_is_not_ours_stops_the_start_and_stays_as_it_is() {
     let newer = r#"{"snapshot_version":999,"future":{"panes":"elsewhere"}}"#;
     let foreign = r#"{"version":3,"windows":[{"title":"mine"}]}"#;
-    let cases: [(&str, &[&str]); 2] = [
-        (newer, &["999", "version"]),
-        (foreign, &["another program"]),
-    ];
+    let cases: [(&str, &[&str]); 2] =
+        [(newer, &["999", "version"]), (foreign, &["another program"])];
     for (content, says) in cases {
         let home = Home::new();
         fs::write(home.snapshot_path(), content).unwrap();
         fs::create_dir(home.path("state/history")).unwrap();
-        fs::write(
-            home.path("state/history/pane_aaaaaaaaaaaaaaaa.tail"),
-            "kept",
-        )
-        .unwrap();
+        fs::write(home.path("state/history/pane_aaaaaaaaaaaaaaaa.tail"), "kept").unwrap();
         fs::write(home.path("state/.tmp-1-1"), "of an earlier save").unwrap();
         let before = home.files();
         // Twice: a refused start leaves nothing that changes the next one.
@@ -97,11 +82,7 @@ fn s0_35_c026_a_state_that_is_not_ours_stops_the_start_and_stays_as_it_is() {
             assert_eq!(refused.code, Some(6), "{}", refused.stderr);
             let path = home.snapshot_path().display().to_string();
             for text in says.iter().copied().chain([&*path, "move the file away"]) {
-                assert!(
-                    refused.stderr.contains(text),
-                    "no {text:?} in {}",
-                    refused.stderr
-                );
+                assert!(refused.stderr.contains(text), "no {text:?} in {}", refused.stderr);
             }
             assert_eq!(home.files(), before);
             assert!(!home.socket().exists());
@@ -127,9 +108,7 @@ fn c004_s0_34_a_damaged_state_is_kept_aside_said_and_replaced() {
         let status = server.status();
         assert_eq!(status["load"], word);
         let problem = status["problems"][0].as_str().unwrap().to_owned();
-        let kept: Vec<_> = files_below(&home.path("state/corrupt"))
-            .into_iter()
-            .collect();
+        let kept: Vec<_> = files_below(&home.path("state/corrupt")).into_iter().collect();
         assert_eq!(kept.len(), 1, "{word}");
         assert_eq!(kept[0].1, content, "{word}");
         let name = kept[0].0.display().to_string();

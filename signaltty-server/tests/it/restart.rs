@@ -29,10 +29,7 @@ fn s0_1_nothing_that_ran_under_a_killed_server_is_said_to_run() {
     let status = server.status();
     assert_eq!(status["load"], "loaded");
     assert_eq!(status["problems"], json!([]));
-    assert_eq!(
-        (&status["counts"]["panes"], &status["counts"]["live"]),
-        (&json!(1), &json!(0))
-    );
+    assert_eq!((&status["counts"]["panes"], &status["counts"]["live"]), (&json!(1), &json!(0)));
 }
 
 #[test]
@@ -56,10 +53,7 @@ fn s0_15_no_number_of_restarts_runs_a_saved_command() {
         }
         server = Server::start(&home);
         // Another command's round trip: whatever a start does, it has begun.
-        server.ask(
-            "pane.rename",
-            json!({"pane": pane, "title": format!("round {round}")}),
-        );
+        server.ask("pane.rename", json!({"pane": pane, "title": format!("round {round}")}));
         assert!(server.children().is_empty(), "round {round}");
         assert_eq!(server.pane(&pane)["state"], "restored");
     }

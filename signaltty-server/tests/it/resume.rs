@@ -27,9 +27,7 @@ fn s0_14_s0_21_a_conversation_comes_back_proven_in_its_place() {
     let home = Home::new();
     let mut server = Server::start(&home);
     let talk = Talk::hold(&server, &home);
-    let mut attached = server
-        .connect()
-        .attach(json!({"pane": talk.pane, "cols": 100, "rows": 30}));
+    let mut attached = server.connect().attach(json!({"pane": talk.pane, "cols": 100, "rows": 30}));
     attached.resize(100, 30);
     crate::support::wait_until("the size", || server.pane(&talk.pane)["cols"] == 100);
     server.wait_saved();
@@ -46,10 +44,7 @@ fn s0_14_s0_21_a_conversation_comes_back_proven_in_its_place() {
     assert_eq!(resumed["verdict"], "verified");
     assert_eq!(resumed["agent_session_id"], *talk.id);
     let evidence = resumed["evidence"].to_string();
-    assert!(
-        evidence.contains(&talk.id) && evidence.contains("4 messages"),
-        "{evidence}"
-    );
+    assert!(evidence.contains(&talk.id) && evidence.contains("4 messages"), "{evidence}");
     let pane = server.wait_state(&talk.pane, "live");
     assert_eq!(pane["agent"]["verdict"], "verified");
     assert_eq!(pane["title"], "a talk");
@@ -82,11 +77,9 @@ fn d2_s1_28_an_impostor_is_refused_and_the_tombstone_kept() {
 
     // S1-31: what is not there is not started.
     let before = listed(&home);
-    for (content, reason) in [
-        (Some(&b""[..]), "damaged"),
-        (Some(&saved[..saved.len() / 2]), "damaged"),
-        (None, "gone"),
-    ] {
+    for (content, reason) in
+        [(Some(&b""[..]), "damaged"), (Some(&saved[..saved.len() / 2]), "damaged"), (None, "gone")]
+    {
         match content {
             Some(content) => fs::write(&record, content).unwrap(),
             None => fs::remove_file(&record).unwrap(),
@@ -166,9 +159,8 @@ fn c047_a_conversation_is_open_in_one_pane_only() {
     server.ask("pane.terminate", json!({"pane": second}));
     server.wait_state(&second, "exited");
     assert_eq!(talk.resume(&server).unwrap()["verdict"], "verified");
-    let failure = server
-        .call("pane.resume", json!({"pane": second}))
-        .expect_err("it is open in the first");
+    let failure =
+        server.call("pane.resume", json!({"pane": second})).expect_err("it is open in the first");
     assert_eq!(failure.reason(), "duplicate", "{}", failure.message);
     assert!(failure.message.contains(&talk.pane), "{}", failure.message);
     talk.check_memory(&server);

@@ -41,10 +41,7 @@ fn c091_two_hundred_panes_all_run_and_all_come_back() {
     let took = began.elapsed();
     assert_eq!(panes.len(), 200);
     assert!(panes.iter().all(|pane| pane["state"] == "restored"));
-    assert!(
-        took < Duration::from_secs(5),
-        "the next start took {took:?}"
-    );
+    assert!(took < Duration::from_secs(5), "the next start took {took:?}");
     assert!(server.children().is_empty());
     assert!(process::descriptors(server.pid()) <= idle + 3);
     server.ask("workspace.close", json!({"workspace": workspace}));
@@ -65,10 +62,7 @@ fn c092_descriptors_and_processes_go_with_panes_and_clients() {
         server.status();
     }
     let after = settled(&server);
-    assert!(
-        after <= before + 3,
-        "{before} descriptors before, {after} after"
-    );
+    assert!(after <= before + 3, "{before} descriptors before, {after} after");
     assert!(server.children().is_empty());
 }
 
@@ -82,10 +76,7 @@ fn cycle(server: &Server, home: &Home) {
     let mut client = server.connect().attach(attach);
     drop(server.events());
     server
-        .call(
-            "workspace.new",
-            json!({"cwd": home.work(), "argv": ["/nonexistent"]}),
-        )
+        .call("workspace.new", json!({"cwd": home.work(), "argv": ["/nonexistent"]}))
         .unwrap_err();
     server.wait_state(&ended, "exited");
     server.ask("pane.close", json!({"pane": ended}));
@@ -101,11 +92,7 @@ fn settled(server: &Server) -> usize {
     let mut last = (usize::MAX, 0);
     wait_until("quiet", || {
         let now = process::descriptors(server.pid());
-        last = if now == last.0 {
-            (now, last.1 + 1)
-        } else {
-            (now, 0)
-        };
+        last = if now == last.0 { (now, last.1 + 1) } else { (now, 0) };
         last.1 == 20
     });
     last.0

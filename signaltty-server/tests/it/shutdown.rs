@@ -21,11 +21,7 @@ fn s0_4_sigterm_saves_at_once_and_removes_the_socket() {
         let title = format!("changed {round}");
         server.ask("pane.rename", json!({"pane": pane, "title": title}));
         let children = server.children();
-        let signal = if round % 2 == 0 {
-            Signal::TERM
-        } else {
-            Signal::INT
-        };
+        let signal = if round % 2 == 0 { Signal::TERM } else { Signal::INT };
         server.signal(signal);
         assert!(server.wait_exit().success());
         assert!(!home.socket().exists());
@@ -50,10 +46,7 @@ fn c094_c103_children_that_mind_nothing_are_ended_in_time() {
         all.extend(process::children(child.pid));
     }
     assert!(all.len() >= 10, "{all:?}");
-    server.ask(
-        "pane.rename",
-        json!({"pane": panes[0], "title": "last words"}),
-    );
+    server.ask("pane.rename", json!({"pane": panes[0], "title": "last words"}));
     let asked = Instant::now();
     server.signal(Signal::TERM);
     wait_until("the save", || {
@@ -81,11 +74,7 @@ fn c103_a_second_sigterm_ends_the_server_at_once() {
     let asked = Instant::now();
     server.signal(Signal::TERM);
     assert_eq!(server.wait_exit().code(), Some(1));
-    assert!(
-        asked.elapsed() < Duration::from_secs(1),
-        "{:?}",
-        asked.elapsed()
-    );
+    assert!(asked.elapsed() < Duration::from_secs(1), "{:?}", asked.elapsed());
     wait_gone(&children);
     let server = Server::start(&home);
     assert_eq!(server.status()["problems"], json!([]));
@@ -131,9 +120,7 @@ fn c038_an_agent_that_works_is_interrupted_by_a_shutdown() {
     let mut server = Server::start(&home);
     let talk = Talk::hold(&server, &home);
     server.type_line(&talk.pane, "work");
-    wait_for("its work", || {
-        (server.pane(&talk.pane)["lifecycle"] == "working").then_some(())
-    });
+    wait_for("its work", || (server.pane(&talk.pane)["lifecycle"] == "working").then_some(()));
     assert!(server.term().success());
     let server = Server::start(&home);
     let pane = server.pane(&talk.pane);

@@ -36,11 +36,7 @@ impl FromStr for DetachKeys {
         if keys.len() > MAX_KEYS {
             return Err(format!("at most {MAX_KEYS} keys, parted by commas"));
         }
-        Ok(Self {
-            keys,
-            held: Vec::new(),
-            pressed: 0,
-        })
+        Ok(Self { keys, held: Vec::new(), pressed: 0 })
     }
 }
 
@@ -84,10 +80,7 @@ impl DetachKeys {
 /// All that terminals send for a key.
 fn encodings(name: &str) -> Result<Vec<Vec<u8>>, String> {
     let plain = key_bytes(name, false).map_err(|error| error.to_string())?;
-    let mut all = vec![
-        plain,
-        key_bytes(name, true).map_err(|error| error.to_string())?,
-    ];
+    let mut all = vec![plain, key_bytes(name, true).map_err(|error| error.to_string())?];
     let control = name.strip_prefix("C-").and_then(|key| {
         let mut chars = key.chars();
         chars.next().filter(|_| chars.next().is_none())

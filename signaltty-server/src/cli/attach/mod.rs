@@ -94,10 +94,8 @@ fn farewell(context: &Context, pane: &str, ended: Ended) -> Result<Exit, Failure
         Ended::Detached => context.remark(&format!("[detached from {pane}]\n")),
         Ended::DetachedByServer => context.remark(&format!("[{pane}: detached by the server]\n")),
         Ended::Exited(status) => {
-            let words = serde_json::from_slice::<ExitNode>(&status).map_or_else(
-                |_| "how is unknown".to_owned(),
-                |exit| tree::exit_words(&exit),
-            );
+            let words = serde_json::from_slice::<ExitNode>(&status)
+                .map_or_else(|_| "how is unknown".to_owned(), |exit| tree::exit_words(&exit));
             context.remark(&format!("[{pane}: the process ended, {words}]\n"));
         }
         Ended::ServerGone => {
@@ -121,18 +119,10 @@ async fn tombstone(
     mut client: Client,
     pane: &PaneNode,
 ) -> Result<Exit, Failure> {
-    let params = PaneRead {
-        pane: pane.id.clone(),
-        lines: None,
-        ansi: true,
-    };
+    let params = PaneRead { pane: pane.id.clone(), lines: None, ansi: true };
     let text: PaneText = client.call("pane.read", &params).await?;
     if !context.json {
-        let colours = if context.colours() {
-            Colours::Keep
-        } else {
-            Colours::Escape
-        };
+        let colours = if context.colours() { Colours::Keep } else { Colours::Escape };
         let mut shown = screen(&text.text, colours);
         if text.source == "none" {
             shown.push_str("(no output was saved)\n");
@@ -148,16 +138,10 @@ async fn tombstone(
 
 /// The pane that is meant where none is named.
 fn choose(tree: &Tree) -> Result<String, Failure> {
-    let shown = || {
-        tree.workspaces
-            .iter()
-            .filter(|workspace| !workspace.archived)
-    };
+    let shown = || tree.workspaces.iter().filter(|workspace| !workspace.archived);
     let tabs = || shown().flat_map(|workspace| &workspace.tabs);
-    let live: Vec<_> = tabs()
-        .flat_map(|tab| &tab.panes)
-        .filter(|pane| pane.state == "live")
-        .collect();
+    let live: Vec<_> =
+        tabs().flat_map(|tab| &tab.panes).filter(|pane| pane.state == "live").collect();
     if let [only] = live.as_slice() {
         return Ok(only.id.clone());
     }

@@ -54,12 +54,7 @@ impl Session {
         let Attached { frames, writer } = attached;
         // Each side goes on while another one waits: a server that does not
         // read must not keep this client from reading, or both wait for ever.
-        let Self {
-            keys,
-            read_only,
-            history,
-            notices,
-        } = &mut self;
+        let Self { keys, read_only, history, notices } = &mut self;
         let ended = tokio::select! {
             ended = send(writer, typed, keys, *read_only) => ended,
             ended = show(frames, *history, notices) => ended,

@@ -30,10 +30,7 @@ impl RawTerminal {
         let termios = tcgetattr(io::stdin())?;
         let mut raw = termios.clone();
         raw.make_raw();
-        let before = Arc::new(Before {
-            termios,
-            restored: AtomicBool::new(false),
-        });
+        let before = Arc::new(Before { termios, restored: AtomicBool::new(false) });
         let in_panic = Arc::clone(&before);
         let next = std::panic::take_hook();
         std::panic::set_hook(Box::new(move |panic| {

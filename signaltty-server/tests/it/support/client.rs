@@ -36,10 +36,7 @@ impl Client {
         let stream = UnixStream::connect(socket).unwrap();
         stream.set_read_timeout(Some(PATIENCE)).unwrap();
         stream.set_write_timeout(Some(PATIENCE)).unwrap();
-        Self {
-            stream: BufReader::new(stream),
-            asked: 0,
-        }
+        Self { stream: BufReader::new(stream), asked: 0 }
     }
 
     pub fn call(&mut self, method: &str, params: Value) -> Result<Value, Failure> {

@@ -66,11 +66,7 @@ impl Home {
 
     /// The files of the state that contain `text`.
     pub fn files_with(&self, text: &str) -> Vec<PathBuf> {
-        let holds = |bytes: &[u8]| {
-            bytes
-                .windows(text.len())
-                .any(|part| part == text.as_bytes())
-        };
+        let holds = |bytes: &[u8]| bytes.windows(text.len()).any(|part| part == text.as_bytes());
         files_below(&self.state())
             .into_iter()
             .filter(|(path, bytes)| holds(bytes) || holds(path.as_os_str().as_encoded_bytes()))

@@ -25,10 +25,7 @@ fn stat(pid: u32) -> Option<Stat> {
     let rest = text.rsplit_once(')')?.1;
     let fields: Vec<_> = rest.split_whitespace().collect();
     Some(Stat {
-        process: Process {
-            pid,
-            start: fields.get(19)?.parse().ok()?,
-        },
+        process: Process { pid, start: fields.get(19)?.parse().ok()? },
         state: fields.first()?.chars().next()?,
         parent: fields.get(1)?.parse().ok()?,
     })

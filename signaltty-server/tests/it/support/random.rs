@@ -8,9 +8,7 @@ pub struct Random(u64);
 impl Random {
     /// Seeded from a variable, else from the clock.
     pub fn from_env(variable: &str) -> Self {
-        let given = std::env::var(variable)
-            .ok()
-            .and_then(|text| text.parse().ok());
+        let given = std::env::var(variable).ok().and_then(|text| text.parse().ok());
         let seed = given.unwrap_or_else(|| {
             let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
             u64::try_from(now.as_nanos() & u128::from(u64::MAX)).unwrap()

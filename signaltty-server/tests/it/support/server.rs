@@ -39,11 +39,7 @@ impl Server {
         let mut child = command.spawn().unwrap();
         let (stderr, reader) = collect(&mut child);
         drop(reader);
-        let mut server = Self {
-            child,
-            socket: home.socket(),
-            stderr,
-        };
+        let mut server = Self { child, socket: home.socket(), stderr };
         server.wait_ready();
         server
     }
@@ -54,17 +50,10 @@ impl Server {
         change(&mut command);
         let mut child = command.spawn().unwrap();
         let (stderr, reader) = collect(&mut child);
-        let mut server = Self {
-            child,
-            socket: home.socket(),
-            stderr,
-        };
+        let mut server = Self { child, socket: home.socket(), stderr };
         let status = server.wait_exit();
         reader.join().unwrap();
-        Refused {
-            code: status.code(),
-            stderr: server.stderr(),
-        }
+        Refused { code: status.code(), stderr: server.stderr() }
     }
 
     fn wait_ready(&mut self) {
@@ -126,10 +115,8 @@ impl Server {
 
     /// A workspace with one pane in the test's directory; the pane's id.
     pub fn spawn(&self, home: &Home, argv: &[&str]) -> String {
-        let made = self.ask(
-            "workspace.new",
-            json!({"cwd": home.work(), "argv": argv, "name": "test"}),
-        );
+        let made =
+            self.ask("workspace.new", json!({"cwd": home.work(), "argv": argv, "name": "test"}));
         made["pane_id"].as_str().unwrap().to_owned()
     }
 
@@ -162,10 +149,7 @@ impl Server {
 
     /// Types a line into a pane.
     pub fn type_line(&self, pane: &str, text: &str) {
-        self.ask(
-            "pane.send",
-            json!({"pane": pane, "text": format!("{text}\r")}),
-        );
+        self.ask("pane.send", json!({"pane": pane, "text": format!("{text}\r")}));
     }
 
     /// Waits until every change is on the disk.
@@ -248,13 +232,8 @@ fn collect(child: &mut Child) -> (Arc<Mutex<String>>, JoinHandle<()>) {
     let reader = std::thread::spawn(move || {
         let mut reader = BufReader::new(stderr);
         let mut line = Vec::new();
-        while reader
-            .read_until(b'\n', &mut line)
-            .is_ok_and(|count| count > 0)
-        {
-            into.lock()
-                .unwrap()
-                .push_str(&String::from_utf8_lossy(&line));
+        while reader.read_until(b'\n', &mut line).is_ok_and(|count| count > 0) {
+            into.lock().unwrap().push_str(&String::from_utf8_lossy(&line));
             line.clear();
         }
     });
