@@ -43,11 +43,7 @@ pub trait AgentAdapter: Send + Sync {
         launch: Launch,
         _context: &LaunchContext<'_>,
     ) -> Result<PreparedLaunch, AdapterError> {
-        Ok(PreparedLaunch {
-            launch,
-            files: Vec::new(),
-            integration: Integration::None,
-        })
+        Ok(PreparedLaunch { launch, files: Vec::new(), integration: Integration::None })
     }
 
     /// The agent's official command to reopen a conversation, without hooks and

@@ -89,11 +89,7 @@ impl Scan {
             walk.bytes_of_line(&line);
             walk.line(read_line(text));
             if walk.messages() > MAX_MESSAGES {
-                return Err(too_large(
-                    path,
-                    "the chain of messages",
-                    MAX_MESSAGES as u64,
-                ));
+                return Err(too_large(path, "the chain of messages", MAX_MESSAGES as u64));
             }
         }
         Ok(walk.finish(path, record.identity()))
@@ -189,10 +185,7 @@ impl Scan {
             now: Anchor {
                 record: self.path,
                 file: Some(self.file),
-                extent: Extent::Lines {
-                    bytes: self.bytes,
-                    sha256: self.sha256,
-                },
+                extent: Extent::Lines { bytes: self.bytes, sha256: self.sha256 },
                 last_message: self.last_message,
                 user_messages: self.user_messages,
                 base: None,
@@ -220,9 +213,5 @@ impl Scan {
 }
 
 fn too_large(path: &Path, what: &'static str, limit: u64) -> ReadError {
-    ReadError::TooLarge {
-        path: path.to_owned(),
-        what,
-        limit,
-    }
+    ReadError::TooLarge { path: path.to_owned(), what, limit }
 }

@@ -32,8 +32,6 @@ impl OfficialCommand {
 
     /// The program.
     pub fn program(&self) -> &OsStr {
-        self.argv
-            .first()
-            .map_or(OsStr::new(""), |program| program.as_os_str())
+        self.argv.first().map_or(OsStr::new(""), |program| program.as_os_str())
     }
 }

@@ -187,11 +187,7 @@ fn act(
 ) -> Vec<AgentReport> {
     let (pid, ticks) = (view.pid, view.start_ticks);
     let other = stage.other_id();
-    let start = |id: &AgentSessionId, resumed, loaded| Start {
-        id: id.clone(),
-        resumed,
-        loaded,
-    };
+    let start = |id: &AgentSessionId, resumed, loaded| Start { id: id.clone(), resumed, loaded };
     let mut starts = vec![start(id, true, 4)];
     match part {
         Part::Good => stage.list(pid, ticks, id, 4),
@@ -238,10 +234,7 @@ fn act(
             stage.remove(id);
         }
     }
-    starts
-        .iter()
-        .flat_map(|one| stage.report(view.instance, one))
-        .collect()
+    starts.iter().flat_map(|one| stage.report(view.instance, one)).collect()
 }
 
 /// Reads the record that a witness names, after the witness.
@@ -252,21 +245,12 @@ fn read_again(
     host: &FakeHost,
     witness: &Witness,
 ) -> Option<Witness> {
-    let named = witness
-        .sessions
-        .get(&saved.id)
-        .or_else(|| witness.sessions.first())?;
-    let conversation = Conversation {
-        id: named.clone(),
-        anchor: Some(before.now.clone()),
-        ..saved.clone()
-    };
+    let named = witness.sessions.get(&saved.id).or_else(|| witness.sessions.first())?;
+    let conversation =
+        Conversation { id: named.clone(), anchor: Some(before.now.clone()), ..saved.clone() };
     let record = RecordRead::Done {
         named: named.clone(),
         result: block_on(adapter.preflight(&conversation, host)),
     };
-    Some(Witness {
-        record,
-        ..witness.clone()
-    })
+    Some(Witness { record, ..witness.clone() })
 }

@@ -50,11 +50,7 @@ impl AgentHost for ProcHost {
             };
             found.push(process);
             let below = listed_children(next).unwrap_or_else(|| {
-                children
-                    .get_or_insert_with(all_children)
-                    .get(&next)
-                    .cloned()
-                    .unwrap_or_default()
+                children.get_or_insert_with(all_children).get(&next).cloned().unwrap_or_default()
             });
             for child in below {
                 if known.len() < MAX_TREE && known.insert(child) {
@@ -100,10 +96,7 @@ fn parse_stat(bytes: &[u8]) -> Option<Stat> {
     let parent = fields.next()?.parse().ok()?;
     // Field 22 of the line; the state is field 3.
     let start_ticks = fields.nth(17)?.parse().ok()?;
-    (!matches!(state, "Z" | "X" | "x")).then_some(Stat {
-        parent,
-        start_ticks,
-    })
+    (!matches!(state, "Z" | "X" | "x")).then_some(Stat { parent, start_ticks })
 }
 
 fn command_line(pid: u32) -> Vec<OsString> {
@@ -111,9 +104,7 @@ fn command_line(pid: u32) -> Vec<OsString> {
     bytes
         .strip_suffix(b"\0")
         .map(|args| {
-            args.split(|byte| *byte == 0)
-                .map(|arg| OsStr::from_bytes(arg).to_owned())
-                .collect()
+            args.split(|byte| *byte == 0).map(|arg| OsStr::from_bytes(arg).to_owned()).collect()
         })
         .unwrap_or_default()
 }
@@ -125,10 +116,7 @@ fn listed_children(pid: u32) -> Option<Vec<u32>> {
     for thread in threads.take(MAX_TREE) {
         let list = read_small(&thread.ok()?.path().join("children"), MAX_COMMAND_LINE).ok()?;
         let list = String::from_utf8(list).ok()?;
-        children.extend(
-            list.split_ascii_whitespace()
-                .filter_map(|id| id.parse::<u32>().ok()),
-        );
+        children.extend(list.split_ascii_whitespace().filter_map(|id| id.parse::<u32>().ok()));
     }
     Some(children)
 }
@@ -138,10 +126,7 @@ fn all_children() -> BTreeMap<u32, Vec<u32>> {
     let mut children: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
     let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
     for entry in entries {
-        let pid = entry
-            .file_name()
-            .to_str()
-            .and_then(|name| name.parse().ok());
+        let pid = entry.file_name().to_str().and_then(|name| name.parse().ok());
         if let Some(pid) = pid
             && let Some(stat) = stat(pid)
         {
@@ -173,10 +158,7 @@ mod tests {
     use super::*;
 
     fn host() -> ProcHost {
-        ProcHost {
-            home: None,
-            path: "relative::/usr/bin:/bin".into(),
-        }
+        ProcHost { home: None, path: "relative::/usr/bin:/bin".into() }
     }
 
     #[test]
@@ -195,17 +177,11 @@ mod tests {
 
     #[test]
     fn a_child_is_in_the_tree_until_it_ends() {
-        let mut child = Command::new("/bin/cat")
-            .stdin(Stdio::piped())
-            .spawn()
-            .unwrap();
+        let mut child = Command::new("/bin/cat").stdin(Stdio::piped()).spawn().unwrap();
         let me = host().process(std::process::id()).unwrap();
         let tree = host().tree(me.pid);
         assert_eq!(tree.first(), Some(&me));
-        let seen = tree
-            .iter()
-            .find(|process| process.pid == child.id())
-            .unwrap();
+        let seen = tree.iter().find(|process| process.pid == child.id()).unwrap();
         assert_eq!(seen.parent, me.pid);
         assert!(seen.start_ticks >= me.start_ticks);
         let scanned = all_children();

@@ -73,9 +73,7 @@ impl Record {
     /// [`MAX_RECORD_BYTES`].
     pub fn open(path: &Path) -> Result<Self, ReadError> {
         let file = open_regular(path)?;
-        let about = file
-            .metadata()
-            .map_err(|source| io_error("looking at", path, source))?;
+        let about = file.metadata().map_err(|source| io_error("looking at", path, source))?;
         if about.len() > MAX_RECORD_BYTES {
             return Err(ReadError::TooLarge {
                 path: path.to_owned(),
@@ -85,10 +83,7 @@ impl Record {
         }
         Ok(Self {
             file,
-            identity: FileIdentity {
-                device: about.dev(),
-                inode: about.ino(),
-            },
+            identity: FileIdentity { device: about.dev(), inode: about.ino() },
             bytes: about.len(),
         })
     }
@@ -135,21 +130,13 @@ pub fn read_small(path: &Path, limit: u64) -> Result<Vec<u8>, ReadError> {
         .read_to_end(&mut bytes)
         .map_err(|source| io_error("reading", path, source))?;
     if u64::try_from(read).map_or(true, |read| read > limit) {
-        return Err(ReadError::TooLarge {
-            path: path.to_owned(),
-            what: "the file",
-            limit,
-        });
+        return Err(ReadError::TooLarge { path: path.to_owned(), what: "the file", limit });
     }
     Ok(bytes)
 }
 
 pub(crate) fn io_error(operation: &'static str, path: &Path, source: io::Error) -> ReadError {
-    ReadError::Io {
-        operation,
-        path: path.to_owned(),
-        source,
-    }
+    ReadError::Io { operation, path: path.to_owned(), source }
 }
 
 fn open_regular(path: &Path) -> Result<File, ReadError> {
@@ -160,29 +147,17 @@ fn open_regular(path: &Path) -> Result<File, ReadError> {
     let file = match rustix::fs::open(path, flags, Mode::empty()) {
         Ok(file) => File::from(file),
         Err(rustix::io::Errno::NOENT | rustix::io::Errno::NOTDIR) => {
-            return Err(ReadError::Missing {
-                path: path.to_owned(),
-            });
+            return Err(ReadError::Missing { path: path.to_owned() });
         }
         // What open(2) says of a link, and of a socket or a device without a
         // driver.
         Err(rustix::io::Errno::LOOP | rustix::io::Errno::NXIO | rustix::io::Errno::NODEV) => {
-            return Err(ReadError::NotRegular {
-                path: path.to_owned(),
-            });
+            return Err(ReadError::NotRegular { path: path.to_owned() });
         }
         Err(source) => return Err(io_error("opening", path, source.into())),
     };
-    let about = file
-        .metadata()
-        .map_err(|source| io_error("looking at", path, source))?;
-    if about.is_file() {
-        Ok(file)
-    } else {
-        Err(ReadError::NotRegular {
-            path: path.to_owned(),
-        })
-    }
+    let about = file.metadata().map_err(|source| io_error("looking at", path, source))?;
+    if about.is_file() { Ok(file) } else { Err(ReadError::NotRegular { path: path.to_owned() }) }
 }
 
 #[cfg(test)]
@@ -218,10 +193,7 @@ mod tests {
         std::fs::create_dir(&real).unwrap();
         std::fs::write(real.join("file"), "text").unwrap();
         std::os::unix::fs::symlink(&real, dir.path().join("link")).unwrap();
-        assert_eq!(
-            Record::open(&dir.path().join("link/file")).unwrap().bytes(),
-            4
-        );
+        assert_eq!(Record::open(&dir.path().join("link/file")).unwrap().bytes(), 4);
     }
 
     #[test]

@@ -41,10 +41,8 @@ impl Adapters {
     /// ```
     pub fn builtin() -> Self {
         let known: [Arc<dyn AgentAdapter>; 1] = [Arc::new(ClaudeAdapter::new())];
-        let by_kind = known
-            .into_iter()
-            .map(|adapter| (adapter.spec().kind.clone(), adapter))
-            .collect();
+        let by_kind =
+            known.into_iter().map(|adapter| (adapter.spec().kind.clone(), adapter)).collect();
         Self { by_kind }
     }
 
@@ -69,9 +67,7 @@ impl Adapters {
 
     /// The adapter whose agent this command starts.
     pub fn recognise(&self, argv: &[OsString]) -> Option<&Arc<dyn AgentAdapter>> {
-        self.by_kind
-            .values()
-            .find(|adapter| adapter.recognises(argv))
+        self.by_kind.values().find(|adapter| adapter.recognises(argv))
     }
 
     /// All of them, by kind.

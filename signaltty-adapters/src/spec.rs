@@ -76,11 +76,7 @@ impl IdForm {
             Self::Plain => true,
         };
         let id = text.parse().map_err(AdapterError::MalformedId)?;
-        if fits {
-            Ok(id)
-        } else {
-            Err(AdapterError::WrongIdForm { id, form: self })
-        }
+        if fits { Ok(id) } else { Err(AdapterError::WrongIdForm { id, form: self }) }
     }
 }
 

@@ -25,10 +25,7 @@ impl FakeHost {
     /// A machine without processes, on which these programs are installed.
     pub fn with_programs(programs: &[&str]) -> Self {
         let at = |name: &&str| ((*name).to_owned(), PathBuf::from("/bin").join(name));
-        Self {
-            programs: programs.iter().map(at).collect(),
-            ..Self::default()
-        }
+        Self { programs: programs.iter().map(at).collect(), ..Self::default() }
     }
 
     /// Starts a process.
@@ -62,10 +59,7 @@ impl AgentHost for FakeHost {
         let mut at = 0;
         while let Some(parent) = tree.get(at).map(|process| process.pid) {
             let children = self.processes.values().filter(|one| one.parent == parent);
-            let new: Vec<_> = children
-                .filter(|one| !tree.contains(one))
-                .cloned()
-                .collect();
+            let new: Vec<_> = children.filter(|one| !tree.contains(one)).cloned().collect();
             tree.extend(new);
             at += 1;
         }

@@ -9,11 +9,7 @@ const MAX_CHARS: usize = 200;
 /// those that change the direction of what follows, cut to 200 characters.
 pub(crate) fn one_line(text: &str) -> Option<Arc<str>> {
     text.lines().find_map(|line| {
-        let shown: String = line
-            .chars()
-            .filter(|c| is_shown(*c))
-            .take(MAX_CHARS)
-            .collect();
+        let shown: String = line.chars().filter(|c| is_shown(*c)).take(MAX_CHARS).collect();
         let shown = shown.trim();
         (!shown.is_empty()).then(|| shown.into())
     })

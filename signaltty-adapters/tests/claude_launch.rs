@@ -14,19 +14,14 @@ use signaltty_core::id::InstanceId;
 fn prepare(argv: &[&str], env: &[(&str, &str)], hook_program: &str) -> PreparedLaunch {
     let launch = Launch {
         argv: argv.iter().map(OsString::from).collect(),
-        env: env
-            .iter()
-            .map(|(name, value)| (name.into(), value.into()))
-            .collect(),
+        env: env.iter().map(|(name, value)| (name.into(), value.into())).collect(),
     };
     let context = LaunchContext {
         runtime_dir: Path::new("/run/signaltty"),
         hook_program: Path::new(hook_program),
         instance: InstanceId::fake(7),
     };
-    ClaudeAdapter::new()
-        .prepare_launch(launch, &context)
-        .unwrap()
+    ClaudeAdapter::new().prepare_launch(launch, &context).unwrap()
 }
 
 const FILE: &str = "/run/signaltty/claude-0000000000000000-7.json";
@@ -50,10 +45,8 @@ fn d12_hooks_are_added_before_everything_that_the_user_wrote() {
     ] {
         let prepared = prepare(argv, &[], "/bin/signaltty");
         let (program, rest) = argv.split_first().unwrap();
-        let expected: Vec<&str> = [*program, "--settings", FILE]
-            .into_iter()
-            .chain(rest.iter().copied())
-            .collect();
+        let expected: Vec<&str> =
+            [*program, "--settings", FILE].into_iter().chain(rest.iter().copied()).collect();
         assert_eq!(prepared.launch.argv, expected);
         assert_eq!(prepared.integration, Integration::Injected, "{argv:?}");
         assert_eq!(prepared.files.len(), 1);
@@ -63,30 +56,14 @@ fn d12_hooks_are_added_before_everything_that_the_user_wrote() {
 #[test]
 fn d12_what_the_user_set_is_left_alone_and_named() {
     for (argv, env, named) in [
-        (
-            &["claude", "--settings", "mine.json"][..],
-            &[][..],
-            "--settings",
-        ),
+        (&["claude", "--settings", "mine.json"][..], &[][..], "--settings"),
         (&["claude", "--settings={}"], &[], "--settings"),
-        (
-            &["claude", "--resume", "--settings", "mine.json"],
-            &[],
-            "--settings",
-        ),
-        (
-            &["claude", "fix it", "--settings", "mine.json"],
-            &[],
-            "--settings",
-        ),
+        (&["claude", "--resume", "--settings", "mine.json"], &[], "--settings"),
+        (&["claude", "fix it", "--settings", "mine.json"], &[], "--settings"),
         (&["claude", "--bare"], &[], "--bare"),
         (&["claude", "--safe-mode", "go"], &[], "--safe-mode"),
         (&["claude"], &[("CLAUDE_CODE_SIMPLE", "1")], "--bare"),
-        (
-            &["claude"],
-            &[("CLAUDE_CODE_SAFE_MODE", "1")],
-            "--safe-mode",
-        ),
+        (&["claude"], &[("CLAUDE_CODE_SAFE_MODE", "1")], "--safe-mode"),
     ] {
         let prepared = prepare(argv, env, "/bin/signaltty");
         assert_eq!(prepared.launch.argv, argv, "{argv:?}");
@@ -122,10 +99,7 @@ fn d12_runs_without_a_conversation_in_the_terminal_are_left_alone() {
 
 #[test]
 fn d12_the_hook_command_survives_the_shell() {
-    for program in [
-        "/bin/signaltty",
-        "/opt/my tools/$HOME/it's `x`\"\\;&/signaltty",
-    ] {
+    for program in ["/bin/signaltty", "/opt/my tools/$HOME/it's `x`\"\\;&/signaltty"] {
         let prepared = prepare(&["claude"], &[], program);
         let file = prepared.files.first().unwrap();
         assert_eq!(file.path, Path::new(FILE));
@@ -143,16 +117,10 @@ fn d12_the_hook_command_survives_the_shell() {
         ];
         assert_eq!(events, expected);
         for hook in hooks.values() {
-            let command = hook
-                .pointer("/0/hooks/0/command")
-                .unwrap()
-                .as_str()
-                .unwrap();
+            let command = hook.pointer("/0/hooks/0/command").unwrap().as_str().unwrap();
             // A shell splits it into exactly the program and two words.
             let script = format!("printf '%s\\n' {command}");
-            let output = std::process::Command::new("/bin/sh")
-                .args(["-c", &script])
-                .output();
+            let output = std::process::Command::new("/bin/sh").args(["-c", &script]).output();
             let words = String::from_utf8(output.unwrap().stdout).unwrap();
             assert_eq!(words, format!("{program}\nhook\nclaude\n"));
         }

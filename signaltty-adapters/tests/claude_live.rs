@@ -53,42 +53,14 @@ fn s1_15_only_a_living_process_of_the_instance_is_a_witness() {
     };
     let table = [
         ("as it is", entry(PID, TICKS, A, "idle"), true),
-        (
-            "start time as a number",
-            with("procStart", TICKS.into()),
-            true,
-        ),
-        (
-            "an older Claude without an entrypoint",
-            with("entrypoint", Value::Null),
-            true,
-        ),
-        (
-            "left behind by a process with our number",
-            entry(PID, TICKS - 1, A, "idle"),
-            false,
-        ),
-        (
-            "another number inside",
-            entry(PID + 1, TICKS, A, "idle"),
-            false,
-        ),
+        ("start time as a number", with("procStart", TICKS.into()), true),
+        ("an older Claude without an entrypoint", with("entrypoint", Value::Null), true),
+        ("left behind by a process with our number", entry(PID, TICKS - 1, A, "idle"), false),
+        ("another number inside", entry(PID + 1, TICKS, A, "idle"), false),
         ("no status: the picker", with("status", Value::Null), false),
-        (
-            "a run without a terminal",
-            with("entrypoint", "sdk-cli".into()),
-            false,
-        ),
-        (
-            "an id of another form",
-            entry(PID, TICKS, "planb", "idle"),
-            false,
-        ),
-        (
-            "an id that is an option",
-            entry(PID, TICKS, "--resume", "idle"),
-            false,
-        ),
+        ("a run without a terminal", with("entrypoint", "sdk-cli".into()), false),
+        ("an id of another form", entry(PID, TICKS, "planb", "idle"), false),
+        ("an id that is an option", entry(PID, TICKS, "--resume", "idle"), false),
         ("no start time", with("procStart", Value::Null), false),
         ("an odd start time", with("procStart", "soon".into()), false),
         ("not an object", json!([1, 2]), false),
@@ -103,13 +75,7 @@ fn s1_15_only_a_living_process_of_the_instance_is_a_witness() {
 
 #[test]
 fn s1_15_a_file_that_is_no_entry_hurts_nobody() {
-    for bytes in [
-        &b""[..],
-        b"{",
-        b"\xff\xfe",
-        &[b'['; 60_000],
-        &[b' '; 70_000],
-    ] {
+    for bytes in [&b""[..], b"{", b"\xff\xfe", &[b'['; 60_000], &[b' '; 70_000]] {
         let stage = ClaudeStage::new();
         fs::write(stage.config().join(format!("sessions/{PID}.json")), bytes).unwrap();
         assert!(inspect(&stage, &host()).is_empty());
@@ -127,12 +93,7 @@ fn row_status_becomes_what_people_see() {
             Some(Lifecycle::Blocked),
             Some(Attention::PermissionRequired),
         ),
-        (
-            "waiting",
-            "answer",
-            Some(Lifecycle::Blocked),
-            Some(Attention::InputRequired),
-        ),
+        ("waiting", "answer", Some(Lifecycle::Blocked), Some(Attention::InputRequired)),
         ("dreaming", "", None, None),
     ];
     for (status, waiting_for, lifecycle, attention) in table {
@@ -142,10 +103,7 @@ fn row_status_becomes_what_people_see() {
         stage.entry(PID, &entry);
         let reports = inspect(&stage, &host());
         assert_eq!(reports.len(), 1, "{status}");
-        assert_eq!(
-            (reports[0].lifecycle, reports[0].attention),
-            (lifecycle, attention)
-        );
+        assert_eq!((reports[0].lifecycle, reports[0].attention), (lifecycle, attention));
         assert_eq!(reports[0].witness.as_ref().unwrap().loaded, None);
         assert!(!reports[0].accepted_prompt);
     }

@@ -38,10 +38,7 @@ fn saved_and_continued() -> (ClaudeStage, Conversation) {
 }
 
 fn without_lines(text: &str, drop: impl Fn(&str) -> bool) -> String {
-    text.lines()
-        .filter(|line| !drop(line))
-        .map(|line| format!("{line}\n"))
-        .collect()
+    text.lines().filter(|line| !drop(line)).map(|line| format!("{line}\n")).collect()
 }
 
 fn is_message(line: &str) -> bool {
@@ -58,32 +55,13 @@ fn s0_20_the_official_command_is_exact() {
 #[test]
 fn s1_18_ids_of_another_form_reach_no_command_and_no_file() {
     let stage = ClaudeStage::new();
-    for text in [
-        "planb",
-        "ses_0123456789abcdefghijklmnop",
-        &A.to_uppercase(),
-        &A[1..],
-        "x",
-    ] {
+    for text in ["planb", "ses_0123456789abcdefghijklmnop", &A.to_uppercase(), &A[1..], "x"] {
         let saved = stage.conversation(id(text));
         assert!(stage.adapter.resume_command(&saved).is_err(), "{text}");
-        assert_eq!(
-            preflight(&stage, &saved).unwrap_err().code,
-            FailureCode::MalformedId
-        );
-        assert_eq!(
-            anchor(&stage, &saved).unwrap_err().code,
-            FailureCode::MalformedId
-        );
+        assert_eq!(preflight(&stage, &saved).unwrap_err().code, FailureCode::MalformedId);
+        assert_eq!(anchor(&stage, &saved).unwrap_err().code, FailureCode::MalformedId);
     }
-    for text in [
-        "",
-        "--resume",
-        "-p",
-        "../x",
-        "a\u{1b}b",
-        &"a".repeat(10_240),
-    ] {
+    for text in ["", "--resume", "-p", "../x", "a\u{1b}b", &"a".repeat(10_240)] {
         assert!(stage.adapter.parse_id(text).is_err(), "{text:?}");
     }
 }
@@ -93,11 +71,7 @@ fn s0_39_the_config_directory_is_the_identity_variable() {
     let adapters = Adapters::builtin();
     let claude = adapters.of(&"claude".parse().unwrap()).unwrap();
     assert_eq!(claude.spec().identity_vars, ["CLAUDE_CONFIG_DIR"]);
-    for name in [
-        "CLAUDECODE",
-        "CLAUDE_CODE_SESSION_ID",
-        "CLAUDE_CODE_CHILD_SESSION",
-    ] {
+    for name in ["CLAUDECODE", "CLAUDE_CODE_SESSION_ID", "CLAUDE_CODE_CHILD_SESSION"] {
         assert!(claude.spec().scrubbed_vars.contains(&name), "{name}");
     }
     assert!(!claude.spec().scrubbed_vars.contains(&"CLAUDE_CONFIG_DIR"));
@@ -119,11 +93,7 @@ fn d3_what_extends_the_anchor_goes_on_and_nothing_else() {
     type Edit = fn(&str) -> String;
     let table: [(&str, Edit, Result<Relation, FailureCode>); 14] = [
         ("unchanged", str::to_owned, Ok(Relation::Extends)),
-        (
-            "a cut last line",
-            |text| format!("{text}{{\"uuid\":\"cut"),
-            Ok(Relation::Extends),
-        ),
+        ("a cut last line", |text| format!("{text}{{\"uuid\":\"cut"), Ok(Relation::Extends)),
         (
             "a cut line in what came later, ended by the agent",
             |text| format!("{text}{{\"uuid\":\"cut\n{{\"type\":\"mode\"}}\n"),
@@ -135,30 +105,14 @@ fn d3_what_extends_the_anchor_goes_on_and_nothing_else() {
             Ok(Relation::Rewritten),
         ),
         ("empty", |_| String::new(), Err(FailureCode::Damaged)),
-        (
-            "no whole line",
-            |text| text[..20].to_owned(),
-            Err(FailureCode::Damaged),
-        ),
-        (
-            "shorter",
-            |text| text[..text.len() / 2].to_owned(),
-            Err(FailureCode::Damaged),
-        ),
+        ("no whole line", |text| text[..20].to_owned(), Err(FailureCode::Damaged)),
+        ("shorter", |text| text[..text.len() / 2].to_owned(), Err(FailureCode::Damaged)),
         (
             "shorter, with every message that was saved",
-            |text| {
-                without_lines(text, |line| {
-                    !is_message(line) || line.contains("000000000005")
-                })
-            },
+            |text| without_lines(text, |line| !is_message(line) || line.contains("000000000005")),
             Err(FailureCode::Damaged),
         ),
-        (
-            "zeros",
-            |text| "\0".repeat(text.len()),
-            Err(FailureCode::Damaged),
-        ),
+        ("zeros", |text| "\0".repeat(text.len()), Err(FailureCode::Damaged)),
         (
             "metadata only",
             |text| without_lines(text, is_message).repeat(9),
@@ -192,19 +146,13 @@ fn d3_what_extends_the_anchor_goes_on_and_nothing_else() {
         fs::write(&path, edit(&text)).unwrap();
         let found = preflight(&stage, &saved);
         let shown = found.as_ref().map(|found| found.relation);
-        assert_eq!(
-            shown.map_err(|refusal| refusal.code),
-            expected,
-            "{what}: {found:?}"
-        );
+        assert_eq!(shown.map_err(|refusal| refusal.code), expected, "{what}: {found:?}");
         // An anchor never shrinks, and never moves on to something else.
         let expected = expected.and_then(|relation| match relation {
             Relation::Extends => Ok(()),
             Relation::Rewritten => Err(FailureCode::Rewritten),
         });
-        let anew = anchor(&stage, &saved)
-            .map(|_| ())
-            .map_err(|refusal| refusal.code);
+        let anew = anchor(&stage, &saved).map(|_| ()).map_err(|refusal| refusal.code);
         assert_eq!(anew, expected, "{what}");
     }
 }
@@ -221,10 +169,7 @@ fn d3_an_anchor_covers_whole_lines_and_grows() {
     assert!(matches!(now.extent, Extent::Lines { bytes, .. } if bytes == whole));
     assert_eq!(now.record, path);
     assert_eq!(now.user_messages, 3);
-    assert_eq!(
-        now.last_message.as_deref(),
-        Some("00000000-0000-4000-8000-000000000006")
-    );
+    assert_eq!(now.last_message.as_deref(), Some("00000000-0000-4000-8000-000000000006"));
     assert_eq!(anchor(&stage, &saved).unwrap(), now);
 }
 
@@ -246,16 +191,8 @@ fn c035_a_conversation_in_which_nobody_spoke_has_no_anchor() {
     );
     for text in ["", "{", cleared] {
         fs::write(&path, text).unwrap();
-        assert_eq!(
-            anchor(&stage, &saved).unwrap_err().code,
-            FailureCode::Gone,
-            "{text}"
-        );
-        assert_eq!(
-            preflight(&stage, &saved).unwrap_err().code,
-            FailureCode::Gone,
-            "{text}"
-        );
+        assert_eq!(anchor(&stage, &saved).unwrap_err().code, FailureCode::Gone, "{text}");
+        assert_eq!(preflight(&stage, &saved).unwrap_err().code, FailureCode::Gone, "{text}");
     }
 }
 
@@ -268,10 +205,7 @@ fn c034_s1_31_a_conversation_without_a_record_is_refused() {
     assert_eq!(refusal.code, FailureCode::Gone);
     assert!(refusal.message.contains("not on this machine") || refusal.message.contains(A));
     fs::remove_dir_all(stage.config()).unwrap();
-    assert_eq!(
-        preflight(&stage, &saved).unwrap_err().code,
-        FailureCode::Gone
-    );
+    assert_eq!(preflight(&stage, &saved).unwrap_err().code, FailureCode::Gone);
     assert!(!stage.config().exists(), "a look changed something");
 }
 
@@ -281,10 +215,7 @@ fn c041_a_neighbours_newer_record_is_never_taken() {
     stage.turn(&id(Z), "the neighbour's");
     let own = saved.id.clone();
     stage.remove(&own);
-    assert_eq!(
-        preflight(&stage, &saved).unwrap_err().code,
-        FailureCode::Gone
-    );
+    assert_eq!(preflight(&stage, &saved).unwrap_err().code, FailureCode::Gone);
 }
 
 #[test]
@@ -303,20 +234,14 @@ fn c055_a_moved_project_directory_is_named_and_nothing_is_lost() {
     let refusal = preflight(&stage, &saved).unwrap_err();
     assert_eq!(refusal.code, FailureCode::CwdMissing);
     assert!(refusal.code.can_be_overridden());
-    assert!(
-        refusal.message.contains(stage.cwd().to_str().unwrap()),
-        "{refusal}"
-    );
+    assert!(refusal.message.contains(stage.cwd().to_str().unwrap()), "{refusal}");
     // A file in its place is no directory either.
     fs::write(stage.cwd(), "").unwrap();
     let code = preflight(&stage, &saved).unwrap_err().code;
     assert_eq!(code, FailureCode::CwdMissing);
     fs::remove_file(stage.cwd()).unwrap();
     fs::rename(&moved, stage.cwd()).unwrap();
-    assert_eq!(
-        preflight(&stage, &saved).unwrap().relation,
-        Relation::Extends
-    );
+    assert_eq!(preflight(&stage, &saved).unwrap().relation, Relation::Extends);
 }
 
 #[test]
@@ -326,10 +251,7 @@ fn c056_records_are_found_under_the_saved_and_the_resolved_spelling() {
     let moved = stage.dir.path().join("moved");
     fs::rename(stage.cwd(), &moved).unwrap();
     std::os::unix::fs::symlink(&moved, stage.cwd()).unwrap();
-    assert_eq!(
-        preflight(&stage, &saved).unwrap().relation,
-        Relation::Extends
-    );
+    assert_eq!(preflight(&stage, &saved).unwrap().relation, Relation::Extends);
     // Started through a link, Claude names the record after what it leads to.
     let link = stage.dir.path().join("link");
     std::os::unix::fs::symlink(&moved, &link).unwrap();
@@ -361,10 +283,7 @@ fn d3_a_record_in_one_other_project_is_found_and_in_two_is_refused() {
     assert!(refusal.message.contains("-else-two"), "{refusal}");
     // Its own project's directory goes before others, as in Claude.
     fs::copy(elsewhere("/else/one"), stage.record(&saved.id)).unwrap();
-    assert_eq!(
-        preflight(&stage, &saved).unwrap().now.record,
-        stage.record(&saved.id)
-    );
+    assert_eq!(preflight(&stage, &saved).unwrap().now.record, stage.record(&saved.id));
 }
 
 #[test]
@@ -374,16 +293,10 @@ fn d3_a_link_or_a_pipe_is_no_record() {
     let aside = stage.dir.path().join("aside");
     fs::rename(&path, &aside).unwrap();
     std::os::unix::fs::symlink(&aside, &path).unwrap();
-    assert_eq!(
-        preflight(&stage, &saved).unwrap_err().code,
-        FailureCode::Unreadable
-    );
+    assert_eq!(preflight(&stage, &saved).unwrap_err().code, FailureCode::Unreadable);
     fs::remove_file(&path).unwrap();
     fs::create_dir(&path).unwrap();
-    assert_eq!(
-        preflight(&stage, &saved).unwrap_err().code,
-        FailureCode::Unreadable
-    );
+    assert_eq!(preflight(&stage, &saved).unwrap_err().code, FailureCode::Unreadable);
     // A linked config directory is what people have.
     fs::remove_dir(&path).unwrap();
     fs::rename(&aside, &path).unwrap();

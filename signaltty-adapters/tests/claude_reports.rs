@@ -29,42 +29,14 @@ fn c028_c029_only_a_resumed_start_is_a_witness_of_a_resume() {
     });
     let table = [
         (loaded, WitnessSource::StartReport, Some(15)),
-        (
-            json!({"source": "resume"}),
-            WitnessSource::StartReport,
-            None,
-        ),
-        (
-            json!({"source": "resume", "context_tokens": 0}),
-            WitnessSource::StartReport,
-            None,
-        ),
-        (
-            json!({"source": "resume", "context_tokens": -3}),
-            WitnessSource::StartReport,
-            None,
-        ),
-        (
-            json!({"source": "resume", "context_tokens": "9"}),
-            WitnessSource::StartReport,
-            None,
-        ),
-        (
-            json!({"source": "startup", "model": "m"}),
-            WitnessSource::FreshStart,
-            None,
-        ),
+        (json!({"source": "resume"}), WitnessSource::StartReport, None),
+        (json!({"source": "resume", "context_tokens": 0}), WitnessSource::StartReport, None),
+        (json!({"source": "resume", "context_tokens": -3}), WitnessSource::StartReport, None),
+        (json!({"source": "resume", "context_tokens": "9"}), WitnessSource::StartReport, None),
+        (json!({"source": "startup", "model": "m"}), WitnessSource::FreshStart, None),
         (json!({"source": "clear"}), WitnessSource::FreshStart, None),
-        (
-            json!({"source": "compact", "model": "m"}),
-            WitnessSource::FreshStart,
-            None,
-        ),
-        (
-            json!({"source": "fork", "context_tokens": 15}),
-            WitnessSource::FreshStart,
-            Some(15),
-        ),
+        (json!({"source": "compact", "model": "m"}), WitnessSource::FreshStart, None),
+        (json!({"source": "fork", "context_tokens": 15}), WitnessSource::FreshStart, Some(15)),
         (json!({"source": "RESUME"}), WitnessSource::FreshStart, None),
         (json!({"source": 7}), WitnessSource::FreshStart, None),
         (json!({}), WitnessSource::FreshStart, None),
@@ -78,10 +50,7 @@ fn c028_c029_only_a_resumed_start_is_a_witness_of_a_resume() {
         assert_eq!(witness.record, RecordRead::Pending);
         assert!(!report.accepted_prompt);
     }
-    assert_eq!(
-        read("SessionStart", json!({"source": "compact"})).lifecycle,
-        None
-    );
+    assert_eq!(read("SessionStart", json!({"source": "compact"})).lifecycle, None);
 }
 
 #[test]
@@ -100,14 +69,7 @@ fn row_events_become_what_people_see() {
         "last_assistant_message": "\n\u{1b}[1mhello\u{7} there\nsecond line",
     });
     let table = [
-        (
-            "UserPromptSubmit",
-            json!({"prompt": "x"}),
-            Some(Working),
-            none,
-            None,
-            true,
-        ),
+        ("UserPromptSubmit", json!({"prompt": "x"}), Some(Working), none, None, true),
         (
             "PermissionRequest",
             permission,
@@ -132,54 +94,12 @@ fn row_events_become_what_people_see() {
             None,
             false,
         ),
-        (
-            "Notification",
-            json!({"message": "x"}),
-            None,
-            None,
-            Some("x"),
-            false,
-        ),
-        (
-            "Stop",
-            stopped,
-            Some(Done),
-            Some(Attention::Unread),
-            Some("[1mhello there"),
-            false,
-        ),
-        (
-            "Stop",
-            json!({}),
-            Some(Done),
-            Some(Attention::Unread),
-            None,
-            false,
-        ),
-        (
-            "SessionEnd",
-            json!({"reason": "other"}),
-            Some(Exited),
-            none,
-            None,
-            false,
-        ),
-        (
-            "SessionEnd",
-            json!({"reason": "clear"}),
-            None,
-            None,
-            None,
-            false,
-        ),
-        (
-            "SessionEnd",
-            json!({"reason": "resume"}),
-            None,
-            None,
-            None,
-            false,
-        ),
+        ("Notification", json!({"message": "x"}), None, None, Some("x"), false),
+        ("Stop", stopped, Some(Done), Some(Attention::Unread), Some("[1mhello there"), false),
+        ("Stop", json!({}), Some(Done), Some(Attention::Unread), None, false),
+        ("SessionEnd", json!({"reason": "other"}), Some(Exited), none, None, false),
+        ("SessionEnd", json!({"reason": "clear"}), None, None, None, false),
+        ("SessionEnd", json!({"reason": "resume"}), None, None, None, false),
     ];
     for (event, rest, lifecycle, attention, message, accepted) in table {
         let report = read(event, rest.clone());
@@ -215,39 +135,21 @@ fn reports_that_are_not_ours_are_dropped_with_a_reason() {
         (b"\xff\xff".to_vec(), "not a JSON object"),
         (b"{}{}".to_vec(), "not a JSON object"),
         (b"{}".to_vec(), "names no event"),
-        (
-            br#"{"hook_event_name":"Stop"}"#.to_vec(),
-            "names no conversation",
-        ),
+        (br#"{"hook_event_name":"Stop"}"#.to_vec(), "names no conversation"),
         (start(json!({"sessionId": A})), "grok"),
         (start(json!({"GROK_SESSION_ID": A})), "grok"),
         (start(json!({"workspaceRoot": "/"})), "grok"),
         (start(json!({"cursor_version": "1"})), "cursor"),
         (start(json!({"conversation_id": A})), "cursor"),
         (start(json!({"session_id": "planb"})), "form"),
-        (
-            start(json!({"session_id": "--resume"})),
-            "is not a conversation id",
-        ),
+        (start(json!({"session_id": "--resume"})), "is not a conversation id"),
         (start(json!({"session_id": ""})), "is not a conversation id"),
         (start(json!({"session_id": 7})), "names no conversation"),
-        (
-            start(json!({"hook_event_name": "PreToolUse"})),
-            "PreToolUse",
-        ),
+        (start(json!({"hook_event_name": "PreToolUse"})), "PreToolUse"),
         (start(json!({"hook_event_name": "\u{1b}[2J"})), "[2J"),
-        (
-            start(json!({"transcript_path": "/else/projects/p/x.jsonl"})),
-            "outside",
-        ),
-        (
-            start(json!({"transcript_path": format!("/else/projects/p/{A}.jsonl")})),
-            "outside",
-        ),
-        (
-            start(json!({"transcript_path": stage.record(&id(Z))})),
-            "outside",
-        ),
+        (start(json!({"transcript_path": "/else/projects/p/x.jsonl"})), "outside"),
+        (start(json!({"transcript_path": format!("/else/projects/p/{A}.jsonl")})), "outside"),
+        (start(json!({"transcript_path": stage.record(&id(Z))})), "outside"),
         (
             start(json!({"transcript_path": format!(
                 "{}/projects/../../{A}.jsonl", stage.config().display()

@@ -43,10 +43,7 @@ impl DemoStage {
 
     fn record(&self, id: &AgentSessionId) -> PathBuf {
         let cwd = self.dir.path().join("work");
-        let project = cwd
-            .to_str()
-            .unwrap()
-            .replace(|c: char| !c.is_ascii_alphanumeric(), "-");
+        let project = cwd.to_str().unwrap().replace(|c: char| !c.is_ascii_alphanumeric(), "-");
         let file = format!("home/conversations/{project}/{id}.jsonl");
         self.dir.path().join(file)
     }
@@ -84,11 +81,7 @@ impl Stage for DemoStage {
     fn turn(&mut self, id: &AgentSessionId, text: &str) {
         let path = self.record(id);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
-        let mut file = fs::File::options()
-            .create(true)
-            .append(true)
-            .open(path)
-            .unwrap();
+        let mut file = fs::File::options().create(true).append(true).open(path).unwrap();
         self.messages += 1;
         let line = json!({"by": "person", "uuid": self.messages.to_string(), "text": text});
         writeln!(file, "{line}").unwrap();
@@ -140,16 +133,9 @@ fn c032_a_throw_away_start_changes_nothing_in_either_order() {
 
 #[test]
 fn c044_a_new_conversation_is_named() {
-    let verdict = play(
-        &mut ClaudeStage::new(),
-        InstanceId::fake(1),
-        Part::RotatesWithout,
-    );
+    let verdict = play(&mut ClaudeStage::new(), InstanceId::fake(1), Part::RotatesWithout);
     let seen = [id(Z)].into();
-    assert_eq!(
-        verdict.unwrap(),
-        Verdict::Contradicted(Contradiction::Other { seen })
-    );
+    assert_eq!(verdict.unwrap(), Verdict::Contradicted(Contradiction::Other { seen }));
 }
 
 #[test]
@@ -168,12 +154,7 @@ fn a_reused_process_id_is_not_the_instance_of_a_demo() {
 fn talk(world: &demo::World, args: &[&str], lines: &str) -> (u8, String) {
     let args: Vec<_> = args.iter().map(OsString::from).collect();
     let mut output = Vec::new();
-    let code = demo::run(
-        &args,
-        world,
-        &mut BufReader::new(lines.as_bytes()),
-        &mut output,
-    );
+    let code = demo::run(&args, world, &mut BufReader::new(lines.as_bytes()), &mut output);
     (code, String::from_utf8(output).unwrap())
 }
 
@@ -205,12 +186,8 @@ fn resume_as(stage: &DemoStage, instance: InstanceId, behaviour: &str) -> Verdic
     use signaltty_core::agent::{Moment, RecordRead, judge};
 
     let home = stage.dir.path().join("home");
-    let world = demo::World {
-        home: home.clone(),
-        cwd: stage.saved().cwd,
-        pid: PID,
-        start_ticks: TICKS,
-    };
+    let world =
+        demo::World { home: home.clone(), cwd: stage.saved().cwd, pid: PID, start_ticks: TICKS };
     talk(&world, &[], "remember the blue door\n");
     let records = fs::read_dir(stage.record(&id(A)).parent().unwrap()).unwrap();
     let record = records.last().unwrap().unwrap().path();
@@ -247,14 +224,7 @@ fn resume_as(stage: &DemoStage, instance: InstanceId, behaviour: &str) -> Verdic
     drop(input);
     assert_eq!(code, u8::from(behaviour == "exit"), "{behaviour}");
     let policy = &stage.adapter.spec().policy;
-    judge(
-        &saved,
-        Some(&before),
-        policy,
-        instance,
-        &witnesses,
-        Moment::Deadline,
-    )
+    judge(&saved, Some(&before), policy, instance, &witnesses, Moment::Deadline)
 }
 
 /// An input that ends at once, and asks somebody when it is read.

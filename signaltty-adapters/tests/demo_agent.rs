@@ -1,11 +1,6 @@
 //! The demonstration agent as a program: in memory, and as a real process.
 #![cfg(all(feature = "testing", feature = "demo"))]
-#![allow(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    clippy::panic,
-    reason = "test code"
-)]
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "test code")]
 
 use std::ffi::OsString;
 use std::fs;
@@ -25,12 +20,7 @@ use signaltty_core::pane::Lifecycle;
 use tempfile::TempDir;
 
 fn world(dir: &Path) -> demo::World {
-    demo::World {
-        home: dir.join("home"),
-        cwd: dir.join("work"),
-        pid: 42,
-        start_ticks: 7,
-    }
+    demo::World { home: dir.join("home"), cwd: dir.join("work"), pid: 42, start_ticks: 7 }
 }
 
 fn talk(world: &demo::World, args: &[&str], lines: &str) -> (u8, String) {
@@ -60,10 +50,7 @@ fn it_remembers_across_runs_and_says_so() {
     let (code, said) = talk(&world, &[], "");
     assert_eq!(code, 0);
     assert!(said.contains(", 0 earlier messages\nyou> "), "{said}");
-    assert!(
-        !world.home.join("conversations").exists(),
-        "nobody said anything"
-    );
+    assert!(!world.home.join("conversations").exists(), "nobody said anything");
 
     let (_, said) = talk(&world, &[], "remember the blue door\nhello\n\n");
     assert!(said.contains("noted: the blue door\n"), "{said}");
@@ -71,15 +58,9 @@ fn it_remembers_across_runs_and_says_so() {
     let id = id_of(&only_record(&world.home));
     let (code, said) = talk(&world, &["--resume", &id], "what did I say?\n");
     assert_eq!(code, 0);
-    let greeting = format!(
-        "demo agent, conversation {}, 4 earlier messages\n",
-        &id[..8]
-    );
+    let greeting = format!("demo agent, conversation {}, 4 earlier messages\n", &id[..8]);
     assert!(said.starts_with(&greeting), "{said}");
-    assert!(
-        said.contains("1. remember the blue door\n2. hello\n"),
-        "{said}"
-    );
+    assert!(said.contains("1. remember the blue door\n2. hello\n"), "{said}");
     assert_eq!(fs::read_dir(world.home.join("live")).unwrap().count(), 0);
 }
 
@@ -87,18 +68,10 @@ fn it_remembers_across_runs_and_says_so() {
 fn s0_23_s1_31_an_unknown_conversation_is_not_begun() {
     let dir = tempfile::tempdir().unwrap();
     let world = world(dir.path());
-    for id in [
-        "aaaaaaaa-0000-4000-8000-000000000001",
-        "planb",
-        "",
-        "../../x",
-    ] {
+    for id in ["aaaaaaaa-0000-4000-8000-000000000001", "planb", "", "../../x"] {
         let (code, said) = talk(&world, &["--resume", id], "hello\n");
         assert_eq!(code, 1);
-        assert!(
-            said.starts_with(&format!("no conversation {id}: not found")),
-            "{said}"
-        );
+        assert!(said.starts_with(&format!("no conversation {id}: not found")), "{said}");
     }
     assert!(!world.home.exists());
     for args in [&["--continue"][..], &["--resume"], &["hello"]] {
@@ -114,11 +87,7 @@ fn a_line_that_a_killed_run_left_is_ended_before_the_next() {
     let record = only_record(&world.home);
     let mut file = fs::File::options().append(true).open(&record).unwrap();
     file.write_all(b"{\"by\":\"person\",\"uu").unwrap();
-    let (_, said) = talk(
-        &world,
-        &["--resume", &id_of(&record)],
-        "two\nwhat did I say?\n",
-    );
+    let (_, said) = talk(&world, &["--resume", &id_of(&record)], "two\nwhat did I say?\n");
     assert!(said.contains(", 2 earlier messages\n"), "{said}");
     assert!(said.contains("1. one\n2. two\n"), "{said}");
 }
@@ -131,10 +100,7 @@ fn the_agent_itself() {
         return;
     }
     let resume = std::env::var_os("DEMO_RESUME");
-    let args: Vec<OsString> = resume
-        .into_iter()
-        .flat_map(|id| ["--resume".into(), id])
-        .collect();
+    let args: Vec<OsString> = resume.into_iter().flat_map(|id| ["--resume".into(), id]).collect();
     std::process::exit(demo::run_here(&args).into());
 }
 
@@ -160,11 +126,7 @@ impl Running {
         let mut child = command.spawn().unwrap();
         let input = child.stdin.take().unwrap();
         let output = BufReader::new(child.stdout.take().unwrap());
-        let mut running = Self {
-            child,
-            input,
-            output,
-        };
+        let mut running = Self { child, input, output };
         running.until("you> ");
         running
     }
@@ -199,10 +161,7 @@ fn s1_30_a_killed_agent_is_resumed_and_proven() {
     let dir = tempfile::tempdir().unwrap();
     fs::create_dir(dir.path().join("work")).unwrap();
     let adapter = DemoAdapter::new(std::env::current_exe().unwrap(), vec![VERB.into()]);
-    let host = ProcHost {
-        home: None,
-        path: OsString::new(),
-    };
+    let host = ProcHost { home: None, path: OsString::new() };
     let vars = [(HOME_VAR, dir.path().join("home"))];
     let config_env = ConfigEnv::filter(vars, &[HOME_VAR], Path::new("/"));
     let look = |running: &Running| {
@@ -239,11 +198,7 @@ fn s1_30_a_killed_agent_is_resumed_and_proven() {
     assert!(block_on(adapter.holder(&saved, &host)).is_some());
     first.child.kill().unwrap();
     first.child.wait().unwrap();
-    assert_eq!(
-        block_on(adapter.holder(&saved, &host)),
-        None,
-        "its list is left behind"
-    );
+    assert_eq!(block_on(adapter.holder(&saved, &host)), None, "its list is left behind");
 
     let before = block_on(adapter.preflight(&saved, &host)).unwrap();
     assert_eq!(before.relation, Relation::Extends);
@@ -258,21 +213,11 @@ fn s1_30_a_killed_agent_is_resumed_and_proven() {
     let policy = &adapter.spec().policy;
     let witnesses = [witness];
     let ours = InstanceId::fake(1);
-    let verdict = judge(
-        &saved,
-        Some(&before),
-        policy,
-        ours,
-        &witnesses,
-        Moment::Waiting,
-    );
+    let verdict = judge(&saved, Some(&before), policy, ours, &witnesses, Moment::Waiting);
     assert!(matches!(verdict, Verdict::Verified(_)), "{verdict:?}");
     second.say("what did I say?");
     let said = second.until("you> ");
-    assert!(
-        said.contains("1. remember the blue door\n2. work\n"),
-        "{said}"
-    );
+    assert!(said.contains("1. remember the blue door\n2. work\n"), "{said}");
     assert_eq!(second.end(), 0);
 }
 

@@ -87,19 +87,12 @@ impl<'de> Visitor<'de> for TextVisitor {
 /// Lower-case hexadecimal.
 pub(crate) fn to_hex(bytes: &[u8]) -> String {
     let digit = |nibble: u8| char::from_digit(u32::from(nibble), 16).unwrap_or('0');
-    bytes
-        .iter()
-        .flat_map(|byte| [digit(byte >> 4), digit(byte & 15)])
-        .collect()
+    bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
 }
 
 /// Reads hexadecimal of an even length.
 pub(crate) fn from_hex(text: &str) -> Option<Vec<u8>> {
-    let digit = |byte: u8| {
-        char::from(byte)
-            .to_digit(16)
-            .and_then(|d| u8::try_from(d).ok())
-    };
+    let digit = |byte: u8| char::from(byte).to_digit(16).and_then(|d| u8::try_from(d).ok());
     let pairs = text.as_bytes().chunks(2);
     pairs
         .map(|pair| match pair {
@@ -117,33 +110,16 @@ mod tests {
 
     #[test]
     fn text_that_is_no_utf8_comes_back_as_it_was() {
-        for bytes in [
-            &b"plain"[..],
-            b"",
-            b"caf\xe9",
-            b"\xff\x00",
-            "日本".as_bytes(),
-        ] {
+        for bytes in [&b"plain"[..], b"", b"caf\xe9", b"\xff\x00", "日本".as_bytes()] {
             let text = OsText(OsString::from_vec(bytes.to_vec()));
             let json = serde_json::to_string(&text).unwrap();
-            assert_eq!(
-                serde_json::from_str::<OsText>(&json).unwrap(),
-                text,
-                "{json}"
-            );
+            assert_eq!(serde_json::from_str::<OsText>(&json).unwrap(), text, "{json}");
         }
     }
 
     #[test]
     fn malformed_bytes_are_refused() {
-        for json in [
-            r#"{"bytes":"f"}"#,
-            r#"{"bytes":"zz"}"#,
-            "{}",
-            "1",
-            "null",
-            r#"{"bytes":1}"#,
-        ] {
+        for json in [r#"{"bytes":"f"}"#, r#"{"bytes":"zz"}"#, "{}", "1", "null", r#"{"bytes":1}"#] {
             assert!(serde_json::from_str::<OsText>(json).is_err(), "{json}");
         }
     }

@@ -69,10 +69,8 @@ pub(crate) fn file_name(pane: PaneId) -> String {
 
 /// The header for these bytes.
 pub(crate) fn header(pane: PaneId, generation: u64, bytes: &[u8]) -> String {
-    let mut header = format!(
-        "{{\"tail\":1,\"pane\":\"{pane}\",\"gen\":{generation},\"len\":{}",
-        bytes.len()
-    );
+    let mut header =
+        format!("{{\"tail\":1,\"pane\":\"{pane}\",\"gen\":{generation},\"len\":{}", bytes.len());
     let seal = seal(header.as_bytes(), bytes);
     header.push_str(&seal);
     header
@@ -90,10 +88,7 @@ pub(crate) fn fitting(bytes: &[u8]) -> &[u8] {
     let from = match line {
         _ if starts_line => 0,
         Some(line) if line < rest.len() => line,
-        _ => rest
-            .iter()
-            .position(|byte| byte & 0xc0 != 0x80)
-            .unwrap_or(0),
+        _ => rest.iter().position(|byte| byte & 0xc0 != 0x80).unwrap_or(0),
     };
     rest.get(from..).unwrap_or_default()
 }
@@ -178,9 +173,7 @@ mod tests {
 
     #[test]
     fn c020_the_last_lines_remain() {
-        let lines: Vec<u8> = (0..20_000)
-            .flat_map(|n| format!("line {n}\n").into_bytes())
-            .collect();
+        let lines: Vec<u8> = (0..20_000).flat_map(|n| format!("line {n}\n").into_bytes()).collect();
         let kept = fitting(&lines);
         assert!(kept.starts_with(b"line ") && kept.ends_with(b"line 19999\n"));
         assert!(kept.len() <= CAPACITY && kept.len() > CAPACITY - 20);

@@ -37,10 +37,7 @@ fn s0_34_deep_values_in_every_place_do_not_overrun_the_stack() {
 fn s0_34_a_snapshot_cut_at_any_byte_is_never_loaded() {
     let whole = snapshot_bytes();
     for cut in 0..whole.len() - 1 {
-        assert!(
-            matches!(from_json(&whole[..cut]), Err(DecodeError::Corrupt(_))),
-            "cut at {cut}"
-        );
+        assert!(matches!(from_json(&whole[..cut]), Err(DecodeError::Corrupt(_))), "cut at {cut}");
     }
     // Only the line end is missing: everything is there, and it is said.
     let decoded = from_json(&whole[..whole.len() - 1]).unwrap();
@@ -55,10 +52,7 @@ fn s0_34_no_flipped_bit_goes_unnoticed() {
         let mut bytes = whole.clone();
         bytes[bit / 8] ^= 1 << (bit % 8);
         if let Ok(decoded) = from_json(&bytes) {
-            assert!(
-                decoded.problems.contains(&Problem::EditedOrDamaged),
-                "bit {bit}"
-            );
+            assert!(decoded.problems.contains(&Problem::EditedOrDamaged), "bit {bit}");
         }
     }
 }

@@ -27,13 +27,7 @@ fn saved() -> FaultFs {
     let mut opened = open_fault(&fs);
     let tails = [(pane_id(1), &b"one\n"[..]), (pane_id(2), b"two\n")];
     let session = session("old", &[1, 2]);
-    opened
-        .store
-        .save(Save {
-            tails: &tails,
-            ..synced(&session)
-        })
-        .unwrap();
+    opened.store.save(Save { tails: &tails, ..synced(&session) }).unwrap();
     drop(opened);
     fs.after_kill()
 }
@@ -71,17 +65,11 @@ fn length(base: &FaultFs, durability: Durability) -> u64 {
 fn found(fs: &FaultFs, context: &str) -> Option<SavedSession> {
     let opened = open_fault(fs);
     assert!(opened.sweep_failure.is_none());
-    let stray: Vec<_> = fs
-        .files()
-        .into_keys()
-        .filter(|path| path.contains(".tmp-"))
-        .collect();
+    let stray: Vec<_> = fs.files().into_keys().filter(|path| path.contains(".tmp-")).collect();
     assert!(stray.is_empty(), "{context}: {stray:?}");
     match opened.loaded {
         Loaded::Missing => None,
-        Loaded::Snapshot {
-            session, problems, ..
-        } => {
+        Loaded::Snapshot { session, problems, .. } => {
             assert_eq!(problems, [], "{context}");
             Some(session)
         }
@@ -92,21 +80,11 @@ fn found(fs: &FaultFs, context: &str) -> Option<SavedSession> {
 fn assert_old_or_new(fs: &FaultFs, confirmed: bool, context: &str) {
     let found = found(fs, context).unwrap_or_else(|| panic!("{context}: lost"));
     let (old, new) = (session("old", &[1, 2]), new_session());
-    assert!(
-        found == new || (found == old && !confirmed),
-        "{context}: {found:?}"
-    );
-    for (path, bytes) in fs
-        .files()
-        .iter()
-        .filter(|(path, _)| path.starts_with("snapshots/"))
-    {
+    assert!(found == new || (found == old && !confirmed), "{context}: {found:?}");
+    for (path, bytes) in fs.files().iter().filter(|(path, _)| path.starts_with("snapshots/")) {
         let kept = from_json(bytes).unwrap();
         assert_eq!(kept.problems, [], "{context}: {path}");
-        assert!(
-            kept.session == old || kept.session == new,
-            "{context}: {path}"
-        );
+        assert!(kept.session == old || kept.session == new, "{context}: {path}");
     }
     let dir = lock_fault(fs);
     let tail = |n| tail::read(&dir, pane_id(n)).unwrap();
@@ -114,11 +92,7 @@ fn assert_old_or_new(fs: &FaultFs, confirmed: bool, context: &str) {
     let texts = [&b"one\n"[..], b"one\nmore\n"].map(|text| Tail::Saved(text.into()));
     assert!(texts.contains(&one), "{context}: {one:?}");
     if found == old {
-        assert_eq!(
-            tail(2),
-            Tail::Saved(b"two\n".into()),
-            "{context}: the pane is still there"
-        );
+        assert_eq!(tail(2), Tail::Saved(b"two\n".into()), "{context}: the pane is still there");
     }
     if confirmed {
         assert_eq!(one, texts[1], "{context}");
@@ -164,10 +138,7 @@ fn inv_p2_c010_the_first_save_is_there_or_missing() {
         let mut opened = Store::open(dir, program()).map_err(drop)?;
         // The first save is synced whatever was asked for.
         let session = new_session();
-        let save = Save {
-            durability: Durability::Relaxed,
-            ..synced(&session)
-        };
+        let save = Save { durability: Durability::Relaxed, ..synced(&session) };
         Ok(opened.store.save(save).map_err(drop)?.durable)
     };
     let whole = FaultFs::new();
@@ -179,10 +150,7 @@ fn inv_p2_c010_the_first_save_is_there_or_missing() {
         for image in fs.after_power_loss().iter().chain([&fs.after_kill()]) {
             let context = format!("at {n} of {:?}", fs.log());
             let found = found(image, &context);
-            assert!(
-                found == Some(new_session()) || (found.is_none() && !confirmed),
-                "{context}"
-            );
+            assert!(found == Some(new_session()) || (found.is_none() && !confirmed), "{context}");
         }
     }
 }
@@ -196,21 +164,12 @@ fn inv_p2_without_syncs_a_loss_of_power_is_never_misread() {
     for image in fs.after_power_loss() {
         let before = image.files().get("snapshot.json").cloned();
         match open_fault(&image).loaded {
-            Loaded::Snapshot {
-                session: found,
-                problems,
-                ..
-            } => {
+            Loaded::Snapshot { session: found, problems, .. } => {
                 assert_eq!(problems, []);
                 assert!(found == new_session() || found == session("old", &[1, 2]));
             }
             Loaded::Corrupt { backup, .. } | Loaded::EmptyFile { backup } => {
-                let path = backup
-                    .strip_prefix("/state")
-                    .unwrap()
-                    .to_str()
-                    .unwrap()
-                    .to_owned();
+                let path = backup.strip_prefix("/state").unwrap().to_str().unwrap().to_owned();
                 assert_eq!(image.files().get(&path), before.as_ref());
                 damaged += 1;
             }
@@ -226,11 +185,7 @@ fn inv_p1_c016_an_error_at_any_operation_leaves_the_old_or_the_new_and_heals() {
     let length = length(&base, Durability::Synced);
     for errno in [EIO, ENOSPC] {
         for n in 1..=length {
-            for fault in [
-                Fault::Once(errno),
-                Fault::Forever(errno),
-                Fault::Short(errno),
-            ] {
+            for fault in [Fault::Once(errno), Fault::Forever(errno), Fault::Short(errno)] {
                 let fs = base.after_kill();
                 fs.fail(n, fault);
                 let confirmed = scenario(&fs, Durability::Synced) == Ok(true);

@@ -19,10 +19,7 @@ const ENOSPC: i32 = 28;
 /// A disk with a saved session.
 fn saved() -> FaultFs {
     let fs = FaultFs::new();
-    open_fault(&fs)
-        .store
-        .save(synced(&session("old", &[1, 2])))
-        .unwrap();
+    open_fault(&fs).store.save(synced(&session("old", &[1, 2]))).unwrap();
     fs.after_kill()
 }
 
@@ -39,9 +36,7 @@ fn c016_a_full_disk_is_named_and_the_next_save_is_whole() {
     fs.heal();
     assert!(opened.store.save(synced(&session)).unwrap().written);
     drop(opened);
-    let Loaded::Snapshot { session: found, .. } = open_fault(&fs).loaded else {
-        panic!("lost")
-    };
+    let Loaded::Snapshot { session: found, .. } = open_fault(&fs).loaded else { panic!("lost") };
     assert_eq!(found, session);
 }
 
@@ -60,10 +55,7 @@ fn inv_j4_nothing_is_called_durable_after_a_failed_sync() {
     let error = opened.store.save(synced(&session)).unwrap_err();
     assert!(matches!(error, SaveError::NotDurable(_)), "{error}");
     let report = opened.store.save(synced(&session)).unwrap();
-    assert!(
-        report.written && report.durable,
-        "the same content is written anew: {report:?}"
-    );
+    assert!(report.written && report.durable, "the same content is written anew: {report:?}");
 }
 
 #[test]
@@ -97,11 +89,7 @@ fn s0_34_c007_a_damaged_file_survives_every_fault_while_it_is_set_aside() {
     let start = |fs: &FaultFs| {
         let dir = StateDir::lock(fs.clone(), "/state".into(), &owner()).map_err(drop)?;
         let mut opened = Store::open(dir, program()).map_err(drop)?;
-        opened
-            .store
-            .save(synced(&session("new", &[1, 3])))
-            .map(drop)
-            .map_err(drop)
+        opened.store.save(synced(&session("new", &[1, 3]))).map(drop).map_err(drop)
     };
     let kept = |fs: &FaultFs| fs.files().values().any(|content| content == damaged);
     let whole = base.after_kill();
@@ -115,11 +103,7 @@ fn s0_34_c007_a_damaged_file_survives_every_fault_while_it_is_set_aside() {
             fs.heal();
             assert!(kept(&fs), "{fault:?} at {n} of {:?}", fs.log());
             for image in fs.after_power_loss() {
-                assert!(
-                    kept(&image),
-                    "{fault:?} at {n} of {:?}, then no power",
-                    fs.log()
-                );
+                assert!(kept(&image), "{fault:?} at {n} of {:?}, then no power", fs.log());
             }
         }
     }

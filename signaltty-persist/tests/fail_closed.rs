@@ -26,11 +26,7 @@ fn words_that_are_not_known_become_the_careful_choice() {
     let pane = &session.panes[0];
     assert_eq!(pane.lifecycle, Lifecycle::Unknown);
     assert_eq!(pane.attention, Attention::Warning);
-    assert_eq!(
-        pane.end.unwrap().cause,
-        EndCause::User,
-        "nothing may start by itself"
-    );
+    assert_eq!(pane.end.unwrap().cause, EndCause::User, "nothing may start by itself");
     assert_eq!(session.workspaces[0].naming, Naming::Manual);
     assert_eq!(problems.len(), 4, "{problems:?}");
 }
@@ -38,16 +34,12 @@ fn words_that_are_not_known_become_the_careful_choice() {
 #[test]
 fn a_conversation_that_is_not_as_written_is_not_resumable() {
     let conversation = |v: &mut Value, path: &str, value: Value| {
-        *v.pointer_mut(&format!("/panes/0/agent/conversation{path}"))
-            .unwrap() = value;
+        *v.pointer_mut(&format!("/panes/0/agent/conversation{path}")).unwrap() = value;
     };
     let cases = [
         ("/anchor/user_messages", json!(0)),
         ("/anchor/record", json!("relative")),
-        (
-            "/anchor/extent",
-            json!({"lines": {"bytes": 1, "sha256": "00"}}),
-        ),
+        ("/anchor/extent", json!({"lines": {"bytes": 1, "sha256": "00"}})),
         ("/anchor/extent", json!({"dreams": 1})),
         ("/anchor", json!([])),
         ("/config_env", json!({"PATH": "/evil"})),
@@ -60,10 +52,7 @@ fn a_conversation_that_is_not_as_written_is_not_resumable() {
         let agent = session.panes[0].agent.as_ref().unwrap();
         assert_eq!(agent.kind.as_str(), "claude");
         assert!(agent.resumable().is_none(), "{path} = {value}");
-        assert!(
-            matches!(problems[..], [Problem::PartReplaced { .. }]),
-            "{path}: {problems:?}"
-        );
+        assert!(matches!(problems[..], [Problem::PartReplaced { .. }]), "{path}: {problems:?}");
         let text = problems[0].to_string();
         assert!(text.contains("pane_") && !text.contains("/evil"), "{text}");
     }
@@ -74,19 +63,8 @@ fn inv_p4_a_variable_that_was_added_by_hand_is_dropped_and_said() {
     let (session, problems) = changed(&[1], |v| {
         v["panes"][0]["env"]["ANTHROPIC_API_KEY"] = json!("CANARY");
     });
-    assert!(
-        session.panes[0]
-            .env
-            .iter()
-            .all(|(name, _)| name != "ANTHROPIC_API_KEY")
-    );
-    assert!(matches!(
-        problems[..],
-        [Problem::PartReplaced {
-            part: "the environment",
-            ..
-        }]
-    ));
+    assert!(session.panes[0].env.iter().all(|(name, _)| name != "ANTHROPIC_API_KEY"));
+    assert!(matches!(problems[..], [Problem::PartReplaced { part: "the environment", .. }]));
     assert!(!problems[0].to_string().contains("CANARY"));
 }
 

@@ -23,11 +23,7 @@ const V1: &str = include_str!("fixtures/v1.json");
 const V1_MINIMAL: &str = include_str!("fixtures/v1-minimal.json");
 
 fn header() -> Header {
-    Header {
-        generation: 42,
-        server_version: "0.1.0".into(),
-        protocol: 1,
-    }
+    Header { generation: 42, server_version: "0.1.0".into(), protocol: 1 }
 }
 
 fn golden() -> SavedSession {
@@ -57,13 +53,7 @@ fn s0_6_the_header_stands_first_and_the_checksum_last() {
     );
     assert!(V1.starts_with(start));
     let (covered, end) = V1.split_at(V1.rfind(",\"crc\":\"").unwrap());
-    assert_eq!(
-        end,
-        format!(
-            ",\"crc\":\"{:08x}\"}}\n",
-            crc32fast::hash(covered.as_bytes())
-        )
-    );
+    assert_eq!(end, format!(",\"crc\":\"{:08x}\"}}\n", crc32fast::hash(covered.as_bytes())));
     assert_eq!(V1.lines().count(), 1);
 }
 
@@ -71,48 +61,22 @@ fn s0_6_the_header_stands_first_and_the_checksum_last() {
 fn s0_40_s0_57_c023_fields_that_are_missing_have_their_defaults() {
     let decoded = from_json(V1_MINIMAL.as_bytes()).unwrap();
     assert_eq!(decoded.problems, []);
-    assert_eq!(
-        decoded.header,
-        Header {
-            generation: 1,
-            ..Header::default()
-        }
-    );
-    let [workspace] = &decoded.session.workspaces[..] else {
-        panic!("one workspace")
-    };
+    assert_eq!(decoded.header, Header { generation: 1, ..Header::default() });
+    let [workspace] = &decoded.session.workspaces[..] else { panic!("one workspace") };
     assert_eq!(workspace.naming, Naming::Manual);
     assert_eq!(workspace.switches, Switches::default());
-    let [tab] = &decoded.session.tabs[..] else {
-        panic!("one tab")
-    };
-    assert_eq!(
-        (tab.id, tab.active_pane, tab.area),
-        (tab_id(1), pane_id(1), DEFAULT_AREA)
-    );
-    let [pane] = &decoded.session.panes[..] else {
-        panic!("one pane")
-    };
+    let [tab] = &decoded.session.tabs[..] else { panic!("one tab") };
+    assert_eq!((tab.id, tab.active_pane, tab.area), (tab_id(1), pane_id(1), DEFAULT_AREA));
+    let [pane] = &decoded.session.panes[..] else { panic!("one pane") };
     assert_eq!(pane.lifecycle, Lifecycle::Unknown);
     assert_eq!(pane.attention, Attention::None);
-    assert_eq!(
-        (&pane.agent, pane.end, pane.size),
-        (&None, None, DEFAULT_AREA)
-    );
+    assert_eq!((&pane.agent, pane.end, pane.size), (&None, None, DEFAULT_AREA));
     assert_eq!(pane.env.iter().count() + pane.argv.len(), 0);
 }
 
 #[test]
 fn s0_12_the_format_has_no_place_for_what_dies_with_the_server() {
-    for word in [
-        "pid",
-        "\"fd",
-        "instance",
-        "launch",
-        "socket",
-        "permission_wait",
-        "prompt",
-    ] {
+    for word in ["pid", "\"fd", "instance", "launch", "socket", "permission_wait", "prompt"] {
         assert!(!V1.contains(word), "{word}");
     }
 }

@@ -30,12 +30,7 @@ fn minutes(n: u64) -> Duration {
 fn save_at(store: &mut Store<FaultFs>, minute: u64, wall_minutes: u64) {
     let mut session = session(&format!("minute {minute}"), &[1]);
     session.saved_at = UnixMillis(wall_minutes * MINUTE * 1000);
-    let report = store
-        .save(Save {
-            now: minutes(minute),
-            ..synced(&session)
-        })
-        .unwrap();
+    let report = store.save(Save { now: minutes(minute), ..synced(&session) }).unwrap();
     assert!(report.written && report.history_failure.is_none());
 }
 
@@ -50,10 +45,7 @@ fn s0_37_a_day_leaves_48_entries_at_least_15_minutes_apart() {
     for minute in 0..24 * 60 {
         save_at(&mut store, minute, 1_000_000 + minute);
     }
-    let mut empty = SavedSession {
-        emptied_by_user: true,
-        ..SavedSession::default()
-    };
+    let mut empty = SavedSession { emptied_by_user: true, ..SavedSession::default() };
     let kept = history(store.dir()).unwrap();
     assert_eq!(kept.len(), 48);
     for pair in kept.windows(2) {
@@ -64,23 +56,12 @@ fn s0_37_a_day_leaves_48_entries_at_least_15_minutes_apart() {
     for minute in 24 * 60..48 * 60 {
         empty.saved_at = UnixMillis(minute);
         empty.journal_seq = minute;
-        store
-            .save(Save {
-                now: minutes(minute),
-                ..synced(&empty)
-            })
-            .unwrap();
+        store.save(Save { now: minutes(minute), ..synced(&empty) }).unwrap();
     }
     let after = history(store.dir()).unwrap();
     assert_eq!(after, kept);
     for entry in after {
-        let path = entry
-            .path
-            .strip_prefix("/state")
-            .unwrap()
-            .to_str()
-            .unwrap()
-            .to_owned();
+        let path = entry.path.strip_prefix("/state").unwrap().to_str().unwrap().to_owned();
         let decoded = from_json(&fs.files()[&path]).unwrap();
         assert_eq!(decoded.problems, []);
         assert!(!decoded.session.is_empty());
@@ -97,19 +78,12 @@ fn c017_a_wall_clock_that_jumps_changes_nothing() {
             save_at(&mut store, minute, wall(minute));
         }
         drop(store);
-        entries(&fs)
-            .into_iter()
-            .map(|entry| entry.generation)
-            .collect::<Vec<_>>()
+        entries(&fs).into_iter().map(|entry| entry.generation).collect::<Vec<_>>()
     };
     let steady = kept(&|minute| 10_000_000 + minute);
     assert_eq!(steady.len(), 48);
     assert_eq!(kept(&|minute| 10_000_000 - minute), steady, "backwards");
-    assert_eq!(
-        kept(&|minute| if minute % 2 == 0 { 0 } else { 10_000_000 }),
-        steady,
-        "1970"
-    );
+    assert_eq!(kept(&|minute| if minute % 2 == 0 { 0 } else { 10_000_000 }), steady, "1970");
 }
 
 #[test]
@@ -131,11 +105,8 @@ fn an_older_snapshot_is_synced_before_it_is_kept() {
     let mut store = open_fault(&fs).store;
     for minute in [0, 20, 40] {
         let session = session(&format!("minute {minute}"), &[1]);
-        let save = Save {
-            durability: Durability::Relaxed,
-            now: minutes(minute),
-            ..synced(&session)
-        };
+        let save =
+            Save { durability: Durability::Relaxed, now: minutes(minute), ..synced(&session) };
         store.save(save).unwrap();
     }
     assert_eq!(history(store.dir()).unwrap().len(), 2);
@@ -171,10 +142,7 @@ fn without_hard_links_a_copy_is_kept() {
     drop(store);
     for image in fs.after_power_loss() {
         let files = image.files();
-        let copy = files
-            .iter()
-            .find(|(path, _)| path.starts_with("snapshots/"))
-            .unwrap();
+        let copy = files.iter().find(|(path, _)| path.starts_with("snapshots/")).unwrap();
         assert_eq!(from_json(copy.1).unwrap().problems, []);
     }
 }
@@ -186,20 +154,9 @@ fn a_history_that_fails_does_not_keep_the_session_from_being_saved() {
     let mut store = open(temporary.path()).store;
     store.save(synced(&session("first", &[1]))).unwrap();
     let second = session("second", &[1]);
-    let report = store
-        .save(Save {
-            now: minutes(20),
-            ..synced(&second)
-        })
-        .unwrap();
+    let report = store.save(Save { now: minutes(20), ..synced(&second) }).unwrap();
     assert!(report.written && report.durable);
-    assert!(
-        report
-            .history_failure
-            .unwrap()
-            .to_string()
-            .contains("snapshots")
-    );
+    assert!(report.history_failure.unwrap().to_string().contains("snapshots"));
 }
 
 #[test]
@@ -208,20 +165,12 @@ fn s0_38_an_entry_is_a_snapshot_that_can_be_put_back() {
     let mut store = open(temporary.path()).store;
     store.save(synced(&session("first", &[1]))).unwrap();
     let second = session("second", &[1]);
-    store
-        .save(Save {
-            now: minutes(20),
-            ..synced(&second)
-        })
-        .unwrap();
+    store.save(Save { now: minutes(20), ..synced(&second) }).unwrap();
     let kept = history(store.dir()).unwrap();
     drop(store);
     fs::copy(&kept[0].path, temporary.path().join("snapshot.json")).unwrap();
-    let signaltty_persist::Loaded::Snapshot {
-        session: found,
-        problems,
-        ..
-    } = open(temporary.path()).loaded
+    let signaltty_persist::Loaded::Snapshot { session: found, problems, .. } =
+        open(temporary.path()).loaded
     else {
         panic!("not loaded")
     };

@@ -30,11 +30,7 @@ fn inv_p8_more_than_can_be_loaded_is_refused() {
     let mut large = base.clone();
     Arc::make_mut(&mut large.workspaces[0]).name = "x".repeat(64 << 20).into();
     let mut deep = base.clone();
-    let conversation = &mut Arc::make_mut(&mut deep.panes[0])
-        .agent
-        .as_mut()
-        .unwrap()
-        .conversation;
+    let conversation = &mut Arc::make_mut(&mut deep.panes[0]).agent.as_mut().unwrap().conversation;
     let anchor: &mut Option<Anchor> = &mut conversation.as_mut().unwrap().anchor;
     for _ in 0..40 {
         let mut above = anchor.clone().unwrap();

@@ -22,19 +22,14 @@ use common::{open, open_fault, owner, pane_id, session, synced};
 #[test]
 fn d5_s0_33_a_missing_file_is_a_fresh_start() {
     let temporary = tempfile::tempdir().unwrap();
-    assert_eq!(
-        open(&temporary.path().join("a/b/state")).loaded,
-        Loaded::Missing
-    );
+    assert_eq!(open(&temporary.path().join("a/b/state")).loaded, Loaded::Missing);
 }
 
 #[test]
 fn d5_c004_an_empty_file_is_set_aside_and_named() {
     let (_temporary, path) = saved();
     fs::write(path.join("snapshot.json"), "").unwrap();
-    let Loaded::EmptyFile { backup } = open(&path).loaded else {
-        panic!("not noticed")
-    };
+    let Loaded::EmptyFile { backup } = open(&path).loaded else { panic!("not noticed") };
     assert_eq!(fs::read(backup).unwrap(), b"");
     assert!(!path.join("snapshot.json").exists());
     assert_eq!(open(&path).loaded, Loaded::Missing);
@@ -65,11 +60,7 @@ fn d5_s0_34_c007_damaged_files_are_kept_and_never_overwritten() {
         fs::write(path.join("snapshot.json"), bytes).unwrap();
         let mut opened = open(&path);
         let Loaded::Corrupt { backup, .. } = opened.loaded else {
-            panic!(
-                "{:?} for {}",
-                opened.loaded,
-                String::from_utf8_lossy(&bytes[..20])
-            )
+            panic!("{:?} for {}", opened.loaded, String::from_utf8_lossy(&bytes[..20]))
         };
         assert_eq!(&fs::read(&backup).unwrap(), bytes);
         assert!(!backups.contains(&backup), "a new name each time");
@@ -89,18 +80,10 @@ fn d5_s0_34_c007_damaged_files_are_kept_and_never_overwritten() {
 fn d5_an_edited_file_is_loaded_and_a_copy_is_kept_once() {
     let (_temporary, path) = saved();
     let file = path.join("snapshot.json");
-    let edited = fs::read_to_string(&file)
-        .unwrap()
-        .replace("\"name\":\"api\"", "\"name\":\"API\"");
+    let edited = fs::read_to_string(&file).unwrap().replace("\"name\":\"api\"", "\"name\":\"API\"");
     fs::write(&file, &edited).unwrap();
     for _ in 0..3 {
-        let Loaded::Snapshot {
-            session,
-            problems,
-            kept,
-            ..
-        } = open(&path).loaded
-        else {
+        let Loaded::Snapshot { session, problems, kept, .. } = open(&path).loaded else {
             panic!("not loaded")
         };
         assert_eq!(&*session.workspaces[0].name, "API");
@@ -111,11 +94,7 @@ fn d5_an_edited_file_is_loaded_and_a_copy_is_kept_once() {
     let mut opened = open(&path);
     opened.store.save(synced(&session("later", &[1]))).unwrap();
     let copy = path.join("corrupt/1-1.json");
-    assert_eq!(
-        fs::read_to_string(copy).unwrap(),
-        edited,
-        "the copy is not the live file"
-    );
+    assert_eq!(fs::read_to_string(copy).unwrap(), edited, "the copy is not the live file");
 }
 
 #[test]
@@ -130,20 +109,10 @@ fn loading_twice_needs_no_store() {
 #[test]
 fn generations_stay_above_those_set_aside() {
     let fs = FaultFs::new();
-    fs.put(
-        "snapshot.json",
-        br#"{"snapshot_version":1,"generation":41,"panes":"#,
-    );
+    fs.put("snapshot.json", br#"{"snapshot_version":1,"generation":41,"panes":"#);
     let mut opened = open_fault(&fs);
     assert!(matches!(opened.loaded, Loaded::Corrupt { .. }));
-    assert_eq!(
-        opened
-            .store
-            .save(synced(&session("a", &[1])))
-            .unwrap()
-            .generation,
-        42
-    );
+    assert_eq!(opened.store.save(synced(&session("a", &[1]))).unwrap().generation, 42);
 }
 
 #[test]

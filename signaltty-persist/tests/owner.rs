@@ -27,18 +27,11 @@ fn inv_p7_c011_a_second_opener_learns_who_has_it_and_changes_nothing() {
         .unwrap()
         .map(|entry| fs::read(entry.unwrap().path()).unwrap_or_default())
         .collect();
-    let second = Owner {
-        pid: 1,
-        started_at: UnixMillis(2),
-        socket: None,
-    };
+    let second = Owner { pid: 1, started_at: UnixMillis(2), socket: None };
     let error = StateDir::open(&path, &second).unwrap_err();
     assert!(matches!(error, OpenError::Held { .. }), "{error}");
     let text = error.to_string();
-    assert!(
-        text.contains("process 4242") && text.contains("/run/user/1/signaltty.sock"),
-        "{text}"
-    );
+    assert!(text.contains("process 4242") && text.contains("/run/user/1/signaltty.sock"), "{text}");
     let after: Vec<_> = fs::read_dir(&path)
         .unwrap()
         .map(|entry| fs::read(entry.unwrap().path()).unwrap_or_default())
@@ -92,10 +85,7 @@ fn directories_that_others_could_change_are_refused() {
         set(&path, below);
         match StateDir::open(&path, &owner()) {
             Ok(_) => assert!(safe, "{above:o} {below:o}"),
-            Err(OpenError::Unsafe {
-                why: Unsafe::Writable { .. },
-                ..
-            }) => {
+            Err(OpenError::Unsafe { why: Unsafe::Writable { .. }, .. }) => {
                 assert!(!safe, "{above:o} {below:o}");
             }
             Err(error) => panic!("{above:o} {below:o}: {error}"),
@@ -110,16 +100,7 @@ fn nothing_is_made_where_others_can_write() {
     fs::create_dir(&open_to_all).unwrap();
     fs::set_permissions(&open_to_all, fs::Permissions::from_mode(0o777)).unwrap();
     let error = StateDir::open(&open_to_all.join("a/b"), &owner()).unwrap_err();
-    assert!(
-        matches!(
-            error,
-            OpenError::Unsafe {
-                why: Unsafe::Writable { .. },
-                ..
-            }
-        ),
-        "{error}"
-    );
+    assert!(matches!(error, OpenError::Unsafe { why: Unsafe::Writable { .. }, .. }), "{error}");
     assert_eq!(fs::read_dir(&open_to_all).unwrap().count(), 0);
 }
 
@@ -140,18 +121,8 @@ fn c022_a_link_to_the_directory_is_resolved_once_and_kept() {
     fs::remove_file(&link).unwrap();
     symlink("elsewhere", &link).unwrap();
     let changed = session("changed", &[1]);
-    opened
-        .store
-        .save(Save {
-            durability: Durability::Relaxed,
-            ..synced(&changed)
-        })
-        .unwrap();
-    assert!(
-        fs::read_to_string(real.join("snapshot.json"))
-            .unwrap()
-            .contains("changed")
-    );
+    opened.store.save(Save { durability: Durability::Relaxed, ..synced(&changed) }).unwrap();
+    assert!(fs::read_to_string(real.join("snapshot.json")).unwrap().contains("changed"));
 }
 
 #[test]
@@ -164,26 +135,16 @@ fn c022_links_that_lead_nowhere_are_errors() {
     for path in [dangling, circle] {
         let error = StateDir::open(&path, &owner()).unwrap_err();
         assert!(matches!(error, OpenError::Path(_)), "{error}");
-        assert!(
-            error.to_string().contains(path.to_str().unwrap()),
-            "{error}"
-        );
+        assert!(error.to_string().contains(path.to_str().unwrap()), "{error}");
     }
-    assert_eq!(
-        fs::read_dir(temporary.path()).unwrap().count(),
-        2,
-        "nothing was made"
-    );
+    assert_eq!(fs::read_dir(temporary.path()).unwrap().count(), 2, "nothing was made");
 }
 
 #[test]
 fn a_path_that_is_too_long_is_said_to_be() {
     let temporary = tempfile::tempdir().unwrap();
     let long = temporary.path().join("x".repeat(300));
-    assert!(matches!(
-        StateDir::open(&long, &owner()),
-        Err(OpenError::TooLong(_))
-    ));
+    assert!(matches!(StateDir::open(&long, &owner()), Err(OpenError::TooLong(_))));
 }
 
 #[test]
@@ -191,9 +152,6 @@ fn a_file_in_the_place_of_the_directory_is_an_error() {
     let temporary = tempfile::tempdir().unwrap();
     let path = temporary.path().join("state");
     fs::write(&path, "mine").unwrap();
-    assert!(matches!(
-        StateDir::open(&path, &owner()),
-        Err(OpenError::Path(_))
-    ));
+    assert!(matches!(StateDir::open(&path, &owner()), Err(OpenError::Path(_))));
     assert_eq!(fs::read(&path).unwrap(), b"mine");
 }

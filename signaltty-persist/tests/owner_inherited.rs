@@ -21,11 +21,8 @@ use common::owner;
 fn inv_t1_a_child_process_does_not_keep_the_lock() {
     let temporary = tempfile::tempdir().unwrap();
     let dir = StateDir::open(temporary.path(), &owner()).unwrap();
-    let mut child = Command::new("cat")
-        .stdin(Stdio::piped())
-        .stdout(Stdio::null())
-        .spawn()
-        .unwrap();
+    let mut child =
+        Command::new("cat").stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
     drop(dir);
     // The kernel lets the parent go on a moment before it closes the child's
     // descriptors at its exec.

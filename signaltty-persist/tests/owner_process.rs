@@ -26,24 +26,14 @@ fn inv_p7_another_process_is_kept_out_until_the_owner_dies() {
     let temporary = tempfile::tempdir().unwrap();
     let path = temporary.path().join("state");
     let mut child = Command::new(std::env::current_exe().unwrap())
-        .args([
-            "--ignored",
-            "--exact",
-            "child_that_owns_the_directory",
-            "--nocapture",
-        ])
+        .args(["--ignored", "--exact", "child_that_owns_the_directory", "--nocapture"])
         .env(CHILD_DIR, &path)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()
         .unwrap();
     let lines = BufReader::new(child.stdout.take().unwrap()).lines();
-    assert!(
-        lines
-            .map_while(Result::ok)
-            .any(|line| line.contains("owned")),
-        "the child has it"
-    );
+    assert!(lines.map_while(Result::ok).any(|line| line.contains("owned")), "the child has it");
     let OpenError::Held { holder, .. } = StateDir::open(&path, &owner()).unwrap_err() else {
         panic!("not held")
     };
@@ -58,10 +48,7 @@ fn inv_p7_another_process_is_kept_out_until_the_owner_dies() {
 #[ignore = "runs as the child of another test"]
 fn child_that_owns_the_directory() {
     let path = std::env::var_os(CHILD_DIR).unwrap();
-    let owner = Owner {
-        pid: std::process::id(),
-        ..owner()
-    };
+    let owner = Owner { pid: std::process::id(), ..owner() };
     let _dir = StateDir::open(Path::new(&path), &owner).unwrap();
     println!("owned");
     // Until the parent kills this process or closes the pipe.

@@ -32,14 +32,7 @@ fn d5_s0_35_c026_a_future_version_leaves_every_file_as_it_is() {
         let before = tree(&path);
         let error = try_open(&path).unwrap_err();
         let text = error.to_string();
-        assert!(matches!(
-            error,
-            LoadError::FutureVersion {
-                found: 999,
-                supported: 1,
-                ..
-            }
-        ));
+        assert!(matches!(error, LoadError::FutureVersion { found: 999, supported: 1, .. }));
         for part in ["999", "1", path.join("snapshot.json").to_str().unwrap()] {
             assert!(text.contains(part), "{text}");
         }
@@ -50,11 +43,8 @@ fn d5_s0_35_c026_a_future_version_leaves_every_file_as_it_is() {
 #[test]
 fn d5_c026_a_file_of_another_program_leaves_every_file_as_it_is() {
     let (_temporary, path) = saved();
-    fs::write(
-        path.join("snapshot.json"),
-        r#"{"version":9999,"workspaces":[{"panes":[1,2]}]}"#,
-    )
-    .unwrap();
+    fs::write(path.join("snapshot.json"), r#"{"version":9999,"workspaces":[{"panes":[1,2]}]}"#)
+        .unwrap();
     let before = tree(&path);
     let error = try_open(&path).unwrap_err();
     assert!(matches!(error, LoadError::Foreign { .. }), "{error}");
@@ -67,9 +57,7 @@ fn c019_a_huge_file_is_set_aside_without_being_parsed() {
     let file = fs::File::create(path.join("snapshot.json")).unwrap();
     file.set_len(300 << 20).unwrap();
     drop(file);
-    let Loaded::Corrupt { backup, reason } = open(&path).loaded else {
-        panic!("not noticed")
-    };
+    let Loaded::Corrupt { backup, reason } = open(&path).loaded else { panic!("not noticed") };
     assert_eq!(reason, Corruption::TooLarge { limit: MAX_BYTES });
     assert_eq!(fs::metadata(backup).unwrap().len(), 300 << 20);
 
@@ -77,10 +65,7 @@ fn c019_a_huge_file_is_set_aside_without_being_parsed() {
     let mut future = br#"{"snapshot_version":2,"x":""#.to_vec();
     future.resize(MAX_BYTES + 10, b' ');
     fs::write(path.join("snapshot.json"), &future).unwrap();
-    assert!(matches!(
-        try_open(&path),
-        Err(LoadError::FutureVersion { found: 2, .. })
-    ));
+    assert!(matches!(try_open(&path), Err(LoadError::FutureVersion { found: 2, .. })));
 }
 
 #[test]
@@ -107,10 +92,7 @@ fn s0_34_things_that_are_no_files_neither_hang_nor_disappear() {
         let before = tree(&path);
         let error = try_open(&path).unwrap_err();
         assert!(matches!(error, LoadError::Unreadable(_)), "{what}: {error}");
-        assert!(
-            error.to_string().contains("snapshot.json"),
-            "{what}: {error}"
-        );
+        assert!(error.to_string().contains("snapshot.json"), "{what}: {error}");
         assert_eq!(tree(&path), before, "{what}");
         assert!(file.symlink_metadata().is_ok(), "{what} is still there");
         if what == "directory" {

@@ -18,30 +18,15 @@ use common::{pane_id, tab_id, workspace_id};
 
 #[test]
 fn c008_one_bad_record_does_not_cost_the_others() {
-    for bad in [
-        json!(7),
-        json!({}),
-        json!({"id": "../../x"}),
-        json!({"id": "pane_", "cwd": 3}),
-    ] {
+    for bad in [json!(7), json!({}), json!({"id": "../../x"}), json!({"id": "pane_", "cwd": 3})] {
         let (session, problems) = changed(&[1, 2, 3], |v| v["panes"][1] = bad.clone());
         let ids: Vec<_> = session.panes.iter().map(|pane| pane.id).collect();
         assert_eq!(ids, [pane_id(1), pane_id(3)]);
         assert!(
-            matches!(
-                problems[0],
-                Problem::RecordLeftOut {
-                    list: "panes",
-                    index: 1,
-                    ..
-                }
-            ),
+            matches!(problems[0], Problem::RecordLeftOut { list: "panes", index: 1, .. }),
             "{problems:?}"
         );
-        assert!(
-            matches!(problems[1], Problem::LayoutRepaired { .. }),
-            "{problems:?}"
-        );
+        assert!(matches!(problems[1], Problem::LayoutRepaired { .. }), "{problems:?}");
     }
 }
 
@@ -51,10 +36,7 @@ fn panes_of_an_unknown_tab_get_that_tab_back() {
     assert_eq!(session.tabs.len(), 1);
     assert_eq!(session.tabs[0].id, tab_id(1));
     assert_eq!(session.panes.len(), 2);
-    assert!(problems.contains(&Problem::TabRecovered {
-        tab: tab_id(1),
-        panes: 2
-    }));
+    assert!(problems.contains(&Problem::TabRecovered { tab: tab_id(1), panes: 2 }));
 }
 
 #[test]
@@ -62,12 +44,7 @@ fn tabs_of_an_unknown_workspace_get_that_workspace_back() {
     let (session, problems) = changed(&[1, 2], |v| v["workspaces"] = json!([]));
     assert_eq!(session.workspaces[0].id, workspace_id(1));
     assert_eq!(session.workspaces[0].active_tab, Some(tab_id(1)));
-    assert_eq!(
-        problems[0],
-        Problem::WorkspaceRecovered {
-            workspace: workspace_id(1)
-        }
-    );
+    assert_eq!(problems[0], Problem::WorkspaceRecovered { workspace: workspace_id(1) });
 }
 
 #[test]
@@ -78,33 +55,17 @@ fn panes_alone_are_enough() {
         v["panes"][1]["tab"] = json!("??");
     };
     let (session, _) = changed(&[1, 2, 3], change);
-    assert_eq!(
-        (
-            session.panes.len(),
-            session.tabs.len(),
-            session.workspaces.len()
-        ),
-        (3, 2, 1)
-    );
-    assert_eq!(
-        session,
-        changed(&[1, 2, 3], change).0,
-        "the same file gives the same session"
-    );
+    assert_eq!((session.panes.len(), session.tabs.len(), session.workspaces.len()), (3, 2, 1));
+    assert_eq!(session, changed(&[1, 2, 3], change).0, "the same file gives the same session");
 }
 
 #[test]
 fn a_layout_that_cannot_be_read_is_made_anew() {
     for bad in ["v9:[x]", "", "v1:[", "v1:pane_7777777777777777"] {
         let (session, problems) = changed(&[1, 2], |v| v["tabs"][0]["layout"] = json!(bad));
-        let expected: Layout<_> = format!("v1:[{}|{}]", pane_id(1), pane_id(2))
-            .parse()
-            .unwrap();
+        let expected: Layout<_> = format!("v1:[{}|{}]", pane_id(1), pane_id(2)).parse().unwrap();
         assert_eq!(session.tabs[0].layout, expected, "{bad:?}");
-        assert!(
-            matches!(problems[0], Problem::LayoutRepaired { .. }),
-            "{problems:?}"
-        );
+        assert!(matches!(problems[0], Problem::LayoutRepaired { .. }), "{problems:?}");
     }
 }
 
@@ -121,19 +82,8 @@ fn more_panes_than_a_tab_may_have_move_to_another_tab() {
         }
     });
     assert_eq!(session.panes.len(), 601);
-    assert_eq!(
-        session
-            .tabs
-            .iter()
-            .map(|tab| tab.layout.len())
-            .collect::<Vec<_>>(),
-        [256, 256, 89]
-    );
-    assert!(
-        problems
-            .iter()
-            .any(|p| matches!(p, Problem::TabRecovered { .. }))
-    );
+    assert_eq!(session.tabs.iter().map(|tab| tab.layout.len()).collect::<Vec<_>>(), [256, 256, 89]);
+    assert!(problems.iter().any(|p| matches!(p, Problem::TabRecovered { .. })));
 }
 
 #[test]
@@ -143,18 +93,8 @@ fn second_records_with_one_id_are_left_out() {
             let first = v[list][0].clone();
             v[list].as_array_mut().unwrap().push(first);
         });
-        assert_eq!(
-            (
-                session.panes.len(),
-                session.tabs.len(),
-                session.workspaces.len()
-            ),
-            (1, 1, 1)
-        );
-        assert!(
-            matches!(problems[..], [Problem::RecordLeftOut { index: 1, .. }]),
-            "{problems:?}"
-        );
+        assert_eq!((session.panes.len(), session.tabs.len(), session.workspaces.len()), (1, 1, 1));
+        assert!(matches!(problems[..], [Problem::RecordLeftOut { index: 1, .. }]), "{problems:?}");
     }
 }
 
@@ -180,13 +120,7 @@ fn handles_are_given_anew_where_they_are_missing_or_taken() {
     });
     let handles: Vec<_> = session.workspaces.iter().map(|w| &*w.handle).collect();
     assert_eq!(handles, ["api", "api-2"]);
-    assert!(matches!(
-        problems[..],
-        [Problem::PartReplaced {
-            part: "the handle",
-            ..
-        }]
-    ));
+    assert!(matches!(problems[..], [Problem::PartReplaced { part: "the handle", .. }]));
 }
 
 #[test]

@@ -16,11 +16,7 @@ use signaltty_persist::schema::{DecodeError, Header, from_json, to_json};
 use common::{arbitrary, lock_fault, notification, open_fault, session, synced};
 
 fn header() -> Header {
-    Header {
-        generation: 9,
-        server_version: "0.1.0".into(),
-        protocol: 3,
-    }
+    Header { generation: 9, server_version: "0.1.0".into(), protocol: 3 }
 }
 
 proptest! {
@@ -66,12 +62,7 @@ fn inv_r10_saving_and_loading_again_gives_the_same() {
     for round in 0..3 {
         let mut opened = open_fault(&fs);
         if round > 0 {
-            let Loaded::Snapshot {
-                session: found,
-                problems,
-                ..
-            } = &opened.loaded
-            else {
+            let Loaded::Snapshot { session: found, problems, .. } = &opened.loaded else {
                 panic!("{:?}", opened.loaded)
             };
             assert_eq!((found, problems.as_slice()), (&session, &[][..]));
@@ -86,10 +77,7 @@ fn generations_grow_across_restarts() {
     let mut last = 0;
     for round in 0..4 {
         let mut opened = open_fault(&fs);
-        let report = opened
-            .store
-            .save(synced(&session(&format!("{round}"), &[1])))
-            .unwrap();
+        let report = opened.store.save(synced(&session(&format!("{round}"), &[1]))).unwrap();
         assert!(report.generation > last);
         last = report.generation;
     }

@@ -28,10 +28,7 @@ fn s0_2_a_reader_never_sees_half_a_snapshot() {
     let mut store = open(&path).store;
     let save = |store: &mut signaltty_persist::Store, n: usize| {
         let session = session(&"x".repeat(n * 7 % 5000), &[1, 2, 3]);
-        let save = Save {
-            durability: Durability::Relaxed,
-            ..synced(&session)
-        };
+        let save = Save { durability: Durability::Relaxed, ..synced(&session) };
         assert!(store.save(save).unwrap().written);
     };
     save(&mut store, 0);
@@ -53,16 +50,9 @@ fn s0_2_a_reader_never_sees_half_a_snapshot() {
         reader.join().unwrap()
     });
     assert!(reads > 0);
-    let names: Vec<_> = fs::read_dir(&path)
-        .unwrap()
-        .map(|entry| entry.unwrap().file_name())
-        .collect();
-    assert!(
-        names
-            .iter()
-            .all(|name| !name.to_string_lossy().starts_with(".tmp")),
-        "{names:?}"
-    );
+    let names: Vec<_> =
+        fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert!(names.iter().all(|name| !name.to_string_lossy().starts_with(".tmp")), "{names:?}");
 }
 
 #[test]
@@ -89,14 +79,9 @@ fn inv_p9_c005_an_empty_session_replaces_a_full_one_only_by_a_person() {
     empty.emptied_by_user = true;
     assert!(store.save(synced(&empty)).unwrap().written);
     empty.emptied_by_user = false;
-    assert!(
-        !store.save(synced(&empty)).unwrap().written,
-        "empty over empty is no loss"
-    );
+    assert!(!store.save(synced(&empty)).unwrap().written, "empty over empty is no loss");
     drop(store);
-    let Loaded::Snapshot { session, .. } = open_fault(&fs).loaded else {
-        panic!("not there")
-    };
+    let Loaded::Snapshot { session, .. } = open_fault(&fs).loaded else { panic!("not there") };
     assert!(session.is_empty());
 }
 
@@ -106,29 +91,15 @@ fn d24_an_unchanged_session_writes_nothing() {
     let mut store = open_fault(&fs).store;
     let mut session = session("api", &[1]);
     let tails = [(pane_id(1), &b"text\n"[..])];
-    let first = store
-        .save(Save {
-            tails: &tails,
-            ..synced(&session)
-        })
-        .unwrap();
+    let first = store.save(Save { tails: &tails, ..synced(&session) }).unwrap();
     assert!(first.written && first.durable);
     session.saved_at.0 += 60_000;
     session.journal_seq += 7;
     let before = (fs.operations(), fs.files());
     for durability in [Durability::Relaxed, Durability::Synced] {
-        let report = store
-            .save(Save {
-                durability,
-                tails: &tails,
-                ..synced(&session)
-            })
-            .unwrap();
+        let report = store.save(Save { durability, tails: &tails, ..synced(&session) }).unwrap();
         assert!(!report.written && report.durable);
-        assert_eq!(
-            (report.generation, report.tails_written),
-            (first.generation, 0)
-        );
+        assert_eq!((report.generation, report.tails_written), (first.generation, 0));
     }
     assert_eq!((fs.operations(), fs.files()), before);
 }
@@ -139,19 +110,14 @@ fn d6_a_barrier_is_synced_even_if_nothing_changed_since_a_relaxed_save() {
     let mut store = open_fault(&fs).store;
     store.save(synced(&session("first", &[1]))).unwrap();
     let changed = session("second", &[1]);
-    let relaxed = Save {
-        durability: Durability::Relaxed,
-        ..synced(&changed)
-    };
+    let relaxed = Save { durability: Durability::Relaxed, ..synced(&changed) };
     assert!(!store.save(relaxed).unwrap().durable);
     assert!(!store.save(relaxed).unwrap().written);
     let report = store.save(synced(&changed)).unwrap();
     assert!(report.written && report.durable);
     drop(store);
     for image in fs.after_power_loss() {
-        let Loaded::Snapshot { session, .. } = open_fault(&image).loaded else {
-            panic!("lost")
-        };
+        let Loaded::Snapshot { session, .. } = open_fault(&image).loaded else { panic!("lost") };
         assert_eq!(session, changed);
     }
 }
@@ -187,21 +153,12 @@ fn inv_p4_s0_12_s0_41_no_secret_reaches_a_file() {
     agent.conversation.as_mut().unwrap().config_env =
         ConfigEnv::filter(vars, &["CODEX_HOME"], "/".as_ref());
     session.panes = vec![Arc::new(pane)];
-    store
-        .save(Save {
-            tails: &[(pane_id(1), b"text")],
-            ..synced(&session)
-        })
-        .unwrap();
+    store.save(Save { tails: &[(pane_id(1), b"text")], ..synced(&session) }).unwrap();
     let mut files = vec![temporary.path().to_owned()];
     let mut text = String::new();
     while let Some(path) = files.pop() {
         if path.is_dir() {
-            files.extend(
-                fs::read_dir(path)
-                    .unwrap()
-                    .map(|entry| entry.unwrap().path()),
-            );
+            files.extend(fs::read_dir(path).unwrap().map(|entry| entry.unwrap().path()));
         } else {
             text.push_str(&String::from_utf8_lossy(&fs::read(path).unwrap()));
         }

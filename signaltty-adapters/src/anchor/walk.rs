@@ -53,11 +53,7 @@ impl<'a> Walk<'a> {
 
     pub(super) fn line(&mut self, line: Line) {
         let (id, parent, by_person) = match line {
-            Line::Message {
-                id,
-                parent,
-                by_person,
-            } => (id, parent, by_person),
+            Line::Message { id, parent, by_person } => (id, parent, by_person),
             Line::Other => return,
             Line::Broken => {
                 self.broken = self.broken.saturating_add(1);
@@ -75,9 +71,7 @@ impl<'a> Walk<'a> {
         if by_person {
             self.user_messages = self.user_messages.saturating_add(1);
         }
-        let saved = self
-            .against
-            .and_then(|anchor| anchor.last_message.as_deref());
+        let saved = self.against.and_then(|anchor| anchor.last_message.as_deref());
         self.has_last_saved |= saved == Some(id.as_str());
         self.last_message = Some(id.into());
     }
@@ -110,8 +104,5 @@ fn digest(hasher: Sha256) -> [u8; 32] {
 /// Half of a digest: enough to tell a million ids apart, also forged ones.
 fn key(id: &str) -> u128 {
     let digest: [u8; 32] = Sha256::digest(id.as_bytes()).into();
-    digest
-        .iter()
-        .take(16)
-        .fold(0, |key, byte| (key << 8) | u128::from(*byte))
+    digest.iter().take(16).fold(0, |key, byte| (key << 8) | u128::from(*byte))
 }

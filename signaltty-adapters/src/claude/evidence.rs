@@ -118,9 +118,7 @@ enum Ticks {
 impl Entry {
     /// A run without a terminal, such as one in a script, lists itself too.
     fn is_headless(&self) -> bool {
-        self.entrypoint
-            .as_deref()
-            .is_some_and(|entrypoint| entrypoint.starts_with("sdk"))
+        self.entrypoint.as_deref().is_some_and(|entrypoint| entrypoint.starts_with("sdk"))
     }
 
     fn is_of(&self, process: &ProcessInfo) -> bool {
@@ -138,10 +136,8 @@ impl Entry {
             Some("idle") => (Some(Lifecycle::Idle), None),
             Some("busy") => (Some(Lifecycle::Working), Some(Attention::None)),
             Some("waiting") => {
-                let permission = self
-                    .waiting_for
-                    .as_deref()
-                    .is_some_and(|what| what.contains("permission"));
+                let permission =
+                    self.waiting_for.as_deref().is_some_and(|what| what.contains("permission"));
                 let attention = if permission {
                     Attention::PermissionRequired
                 } else {

@@ -14,11 +14,7 @@ pub(super) fn prepare(
     launch: Launch,
     context: &LaunchContext<'_>,
 ) -> Result<PreparedLaunch, AdapterError> {
-    let untouched = |launch, integration| PreparedLaunch {
-        launch,
-        files: Vec::new(),
-        integration,
-    };
+    let untouched = |launch, integration| PreparedLaunch { launch, files: Vec::new(), integration };
     match look(&launch) {
         Found::NoConversation => return Ok(untouched(launch, Integration::None)),
         Found::Taken(what) => {
@@ -30,9 +26,7 @@ pub(super) fn prepare(
         }
         Found::Free => {}
     }
-    let path = context
-        .runtime_dir
-        .join(format!("claude-{}.json", context.instance));
+    let path = context.runtime_dir.join(format!("claude-{}.json", context.instance));
     let contents = settings(context.hook_program)?;
     let mut launch = launch;
     // Right after the program: options are taken anywhere, but one that takes
@@ -83,15 +77,10 @@ enum Found {
 }
 
 fn look(launch: &Launch) -> Found {
-    for (name, option) in [
-        ("CLAUDE_CODE_SIMPLE", "--bare"),
-        ("CLAUDE_CODE_SAFE_MODE", "--safe-mode"),
-    ] {
-        if launch
-            .env
-            .iter()
-            .any(|(key, value)| key == name && value == "1")
-        {
+    for (name, option) in
+        [("CLAUDE_CODE_SIMPLE", "--bare"), ("CLAUDE_CODE_SAFE_MODE", "--safe-mode")]
+    {
+        if launch.env.iter().any(|(key, value)| key == name && value == "1") {
             return Found::Taken(option);
         }
     }
@@ -161,14 +150,8 @@ fn ends_short(arg: &str) -> bool {
 }
 
 /// The reports that we take.
-const EVENTS: [&str; 6] = [
-    "SessionStart",
-    "SessionEnd",
-    "UserPromptSubmit",
-    "PermissionRequest",
-    "Notification",
-    "Stop",
-];
+const EVENTS: [&str; 6] =
+    ["SessionStart", "SessionEnd", "UserPromptSubmit", "PermissionRequest", "Notification", "Stop"];
 
 /// How long Claude waits for a report to be passed on.
 const HOOK_SECONDS: u32 = 5;
@@ -176,16 +159,8 @@ const HOOK_SECONDS: u32 = 5;
 const OURS: [&str; 3] = ["--settings", "--bare", "--safe-mode"];
 
 /// Options with which no conversation is opened in this terminal.
-const ELSEWHERE: [&str; 8] = [
-    "--print",
-    "--version",
-    "--help",
-    "--bg",
-    "--background",
-    "--cloud",
-    "--desktop",
-    "--tmux",
-];
+const ELSEWHERE: [&str; 8] =
+    ["--print", "--version", "--help", "--bg", "--background", "--cloud", "--desktop", "--tmux"];
 
 const COMMANDS: [&str; 22] = [
     "agents",

@@ -25,11 +25,7 @@ pub(super) fn read(line: &[u8]) -> Line {
         && !head.is_compact_summary.unwrap_or(false)
         && serde_json::from_slice::<UserLine>(line)
             .is_ok_and(|user| user.message.content.by_person);
-    Line::Message {
-        id: id.into_owned(),
-        parent: head.parent.map(Cow::into_owned),
-        by_person,
-    }
+    Line::Message { id: id.into_owned(), parent: head.parent.map(Cow::into_owned), by_person }
 }
 
 #[derive(Deserialize)]
@@ -89,9 +85,7 @@ impl<'de> Visitor<'de> for ContentVisitor {
     }
 
     fn visit_str<E>(self, text: &str) -> Result<Content, E> {
-        Ok(Content {
-            by_person: !is_the_programs(text),
-        })
+        Ok(Content { by_person: !is_the_programs(text) })
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut blocks: A) -> Result<Content, A::Error> {
@@ -100,9 +94,7 @@ impl<'de> Visitor<'de> for ContentVisitor {
             is_result |= block.kind == "tool_result";
             says |= !block.text.as_deref().is_some_and(is_the_programs);
         }
-        Ok(Content {
-            by_person: says && !is_result,
-        })
+        Ok(Content { by_person: says && !is_result })
     }
 }
 
@@ -110,11 +102,8 @@ fn is_the_programs(text: &str) -> bool {
     PROGRAM_TEXTS.iter().any(|start| text.starts_with(start))
 }
 
-const PROGRAM_TEXTS: [&str; 3] = [
-    "<command-name>",
-    "<local-command-",
-    "[Request interrupted by user",
-];
+const PROGRAM_TEXTS: [&str; 3] =
+    ["<command-name>", "<local-command-", "[Request interrupted by user"];
 
 #[cfg(test)]
 mod tests {
@@ -128,35 +117,14 @@ mod tests {
             (text("hello"), true),
             (text("<command-message>review</command-message>"), true),
             (text("<command-name>/clear</command-name>"), false),
-            (
-                text("<local-command-stdout>x</local-command-stdout>"),
-                false,
-            ),
+            (text("<local-command-stdout>x</local-command-stdout>"), false),
             (text("[Request interrupted by user]"), false),
-            (
-                user(r#""isMeta":true,"message":{"content":"hello"}"#),
-                false,
-            ),
-            (
-                user(r#""isSidechain":true,"message":{"content":"hello"}"#),
-                false,
-            ),
-            (
-                user(r#""isCompactSummary":true,"message":{"content":"hello"}"#),
-                false,
-            ),
-            (
-                user(r#""message":{"content":[{"type":"text","text":"hi"}]}"#),
-                true,
-            ),
-            (
-                user(r#""message":{"content":[{"type":"image","source":{}}]}"#),
-                true,
-            ),
-            (
-                user(r#""message":{"content":[{"type":"tool_result","content":[]}]}"#),
-                false,
-            ),
+            (user(r#""isMeta":true,"message":{"content":"hello"}"#), false),
+            (user(r#""isSidechain":true,"message":{"content":"hello"}"#), false),
+            (user(r#""isCompactSummary":true,"message":{"content":"hello"}"#), false),
+            (user(r#""message":{"content":[{"type":"text","text":"hi"}]}"#), true),
+            (user(r#""message":{"content":[{"type":"image","source":{}}]}"#), true),
+            (user(r#""message":{"content":[{"type":"tool_result","content":[]}]}"#), false),
             (user(r#""message":{"content":[]}"#), false),
             (user(r#""message":"odd""#), false),
         ];
@@ -171,15 +139,9 @@ mod tests {
     #[test]
     fn d3_lines_without_a_uuid_are_no_messages() {
         for (line, expected) in [
-            (
-                r#"{"type":"mode","mode":"normal","sessionId":"x"}"#,
-                Line::Other,
-            ),
+            (r#"{"type":"mode","mode":"normal","sessionId":"x"}"#, Line::Other),
             (r#"{"type":"last-prompt","leafUuid":"x"}"#, Line::Other),
-            (
-                r#"{"parentUuid":"a","isSidechain":false,"type":"assi"#,
-                Line::Broken,
-            ),
+            (r#"{"parentUuid":"a","isSidechain":false,"type":"assi"#, Line::Broken),
             ("", Line::Broken),
             ("\u{0}\u{0}", Line::Broken),
         ] {

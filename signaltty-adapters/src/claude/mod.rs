@@ -78,11 +78,7 @@ impl AgentAdapter for ClaudeAdapter {
 
     fn resume_command(&self, conversation: &Conversation) -> Result<OfficialCommand, AdapterError> {
         let id = self.parse_id(conversation.id.as_str())?;
-        Ok(OfficialCommand::new(
-            self.spec.program.as_str(),
-            &["--resume"],
-            &id,
-        ))
+        Ok(OfficialCommand::new(self.spec.program.as_str(), &["--resume"], &id))
     }
 
     fn read_report(
@@ -120,9 +116,7 @@ impl AgentAdapter for ClaudeAdapter {
     }
 
     async fn inspect(&self, view: &InstanceView, host: &dyn AgentHost) -> Vec<AgentReport> {
-        evidence::inspect(&self.spec, view, host)
-            .into_iter()
-            .collect()
+        evidence::inspect(&self.spec, view, host).into_iter().collect()
     }
 }
 

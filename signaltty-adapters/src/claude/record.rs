@@ -89,11 +89,8 @@ pub(super) fn project_dir(cwd: &Path) -> String {
     cwd.to_string_lossy()
         .chars()
         .flat_map(|c| {
-            let (shown, times) = if c.is_ascii_alphanumeric() {
-                (c, 1)
-            } else {
-                ('-', c.len_utf16())
-            };
+            let (shown, times) =
+                if c.is_ascii_alphanumeric() { (c, 1) } else { ('-', c.len_utf16()) };
             std::iter::repeat_n(shown, times)
         })
         .collect()

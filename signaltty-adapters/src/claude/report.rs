@@ -27,9 +27,7 @@ pub(super) fn read(
         return dropped("it is not a JSON object");
     };
     if let Some(agent) = other_agent(&payload) {
-        return dropped(format!(
-            "it comes from {agent}, which runs claude's hooks too"
-        ));
+        return dropped(format!("it comes from {agent}, which runs claude's hooks too"));
     }
     let Some(event) = text(&payload, "hook_event_name") else {
         return dropped("it names no event");
@@ -76,10 +74,7 @@ fn session_start(
     };
     // Present exactly where an answered history was loaded. Its absence is no
     // proof of an empty one: a first turn that was cut off has no answer yet.
-    let loaded = payload
-        .get("context_tokens")
-        .and_then(Value::as_u64)
-        .filter(|tokens| *tokens > 0);
+    let loaded = payload.get("context_tokens").and_then(Value::as_u64).filter(|tokens| *tokens > 0);
     let how = one_line(how).unwrap_or_else(|| "an unnamed source".into());
     AgentReport {
         witness: Some(Witness {
@@ -106,10 +101,9 @@ fn session_end(payload: &Map<String, Value>) -> AgentReport {
 
 fn notification(payload: &Map<String, Value>) -> AgentReport {
     let (lifecycle, attention) = match text(payload, "notification_type") {
-        Some("permission_prompt") => (
-            Some(Lifecycle::Blocked),
-            Some(Attention::PermissionRequired),
-        ),
+        Some("permission_prompt") => {
+            (Some(Lifecycle::Blocked), Some(Attention::PermissionRequired))
+        }
         Some("idle_prompt") => (None, Some(Attention::InputRequired)),
         Some("elicitation_dialog") => (Some(Lifecycle::Blocked), Some(Attention::InputRequired)),
         _ => (None, None),
@@ -123,23 +117,14 @@ fn notification(payload: &Map<String, Value>) -> AgentReport {
 }
 
 fn doing(lifecycle: Lifecycle, attention: Option<Attention>) -> AgentReport {
-    AgentReport {
-        lifecycle: Some(lifecycle),
-        attention,
-        ..AgentReport::default()
-    }
+    AgentReport { lifecycle: Some(lifecycle), attention, ..AgentReport::default() }
 }
 
 /// Grok and Cursor run the hooks that a user set for Claude. The marks are the
 /// fields that only they write.
 fn other_agent(payload: &Map<String, Value>) -> Option<&'static str> {
     let has = |names: &[&str]| names.iter().any(|name| payload.contains_key(*name));
-    if has(&[
-        "GROK_SESSION_ID",
-        "sessionId",
-        "hookEventName",
-        "workspaceRoot",
-    ]) {
+    if has(&["GROK_SESSION_ID", "sessionId", "hookEventName", "workspaceRoot"]) {
         Some("grok")
     } else if has(&["cursor_version", "conversation_id", "generation_id"]) {
         Some("cursor")

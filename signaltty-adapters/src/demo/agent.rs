@@ -74,10 +74,7 @@ fn talk(
     agent.list(Status::Idle)?;
     let short: String = agent.id.chars().take(8).collect();
     let earlier = agent.messages.len();
-    writeln!(
-        output,
-        "demo agent, conversation {short}, {earlier} earlier messages"
-    )?;
+    writeln!(output, "demo agent, conversation {short}, {earlier} earlier messages")?;
     loop {
         write!(output, "you> ")?;
         output.flush()?;
@@ -124,11 +121,7 @@ impl<'a> Agent<'a> {
         if IdForm::Uuid.parse(id).is_err() || !path.is_file() || behaviour == Behaviour::Exit {
             return Ok(None);
         }
-        let mut agent = Self {
-            id: id.to_owned(),
-            path: Some(path.clone()),
-            ..Self::begin(world)?
-        };
+        let mut agent = Self { id: id.to_owned(), path: Some(path.clone()), ..Self::begin(world)? };
         match behaviour {
             Behaviour::Other => return Self::begin(world).map(Some),
             Behaviour::Fresh => fs::write(&path, "")?,
@@ -168,21 +161,14 @@ impl<'a> Agent<'a> {
             return format!("noted: {what}");
         }
         if prompt == "what did I say?" {
-            let said = self
-                .messages
-                .iter()
-                .filter(|message| message.by == By::Person);
+            let said = self.messages.iter().filter(|message| message.by == By::Person);
             let earlier = said.clone().count().saturating_sub(1);
             let lines: Vec<_> = said
                 .take(earlier)
                 .enumerate()
                 .map(|(at, message)| format!("{}. {}", at + 1, message.text))
                 .collect();
-            return if lines.is_empty() {
-                "nothing yet".to_owned()
-            } else {
-                lines.join("\n")
-            };
+            return if lines.is_empty() { "nothing yet".to_owned() } else { lines.join("\n") };
         }
         format!("you said: {prompt} (message {})", self.messages.len())
     }

@@ -52,19 +52,12 @@ impl DemoAdapter {
     /// The adapter for an agent that is started as `program` with the
     /// arguments `before`, usually the running program with [`VERB`].
     pub fn new(program: PathBuf, before: Vec<OsString>) -> Self {
-        let policy = AgentPolicy::new(
-            vec![WitnessSource::LiveRegistry],
-            LoadedRule::Required,
-            DEADLINE,
-        );
+        let policy =
+            AgentPolicy::new(vec![WitnessSource::LiveRegistry], LoadedRule::Required, DEADLINE);
         let name = program.to_string_lossy().into_owned();
         let mut spec = AgentSpec::new(known_kind("demo"), name, IdForm::Uuid, policy);
         spec.identity_vars = &[HOME_VAR];
-        Self {
-            spec,
-            program,
-            before,
-        }
+        Self { spec, program, before }
     }
 
     fn scan(conversation: &Conversation, host: &dyn AgentHost) -> Result<Scan, Refusal> {
@@ -107,9 +100,7 @@ impl AgentAdapter for DemoAdapter {
         _instance: InstanceId,
         _report: &HookReport<'_>,
     ) -> Result<AgentReport, AdapterError> {
-        Err(AdapterError::Report(
-            "the demonstration agent has no hooks".into(),
-        ))
+        Err(AdapterError::Report("the demonstration agent has no hooks".into()))
     }
 
     async fn preflight(
@@ -156,10 +147,7 @@ impl AgentAdapter for DemoAdapter {
             return Vec::new();
         }
         let shown = tree.iter().find_map(|process| Live::of(&home, process));
-        shown
-            .and_then(|live| self.report(&live, view.instance))
-            .into_iter()
-            .collect()
+        shown.and_then(|live| self.report(&live, view.instance)).into_iter().collect()
     }
 }
 

@@ -85,9 +85,7 @@ pub(super) fn path_of(home: &Path, cwd: &Path, id: &str) -> PathBuf {
         .chars()
         .map(|c| if c.is_ascii_alphanumeric() { c } else { '-' })
         .collect();
-    home.join("conversations")
-        .join(project)
-        .join(format!("{id}.jsonl"))
+    home.join("conversations").join(project).join(format!("{id}.jsonl"))
 }
 
 /// Adds messages to a record, which is made with its first one.
@@ -100,11 +98,7 @@ pub(super) fn append(path: &Path, messages: &[Message]) -> io::Result<()> {
         serde_json::to_writer(&mut lines, message)?;
         lines.push(b'\n');
     }
-    File::options()
-        .create(true)
-        .append(true)
-        .open(path)?
-        .write_all(&lines)
+    File::options().create(true).append(true).open(path)?.write_all(&lines)
 }
 
 /// Ends a last line that an earlier run did not finish, so that the next one

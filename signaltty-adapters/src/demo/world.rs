@@ -57,28 +57,17 @@ impl World {
         let spelled = set("PWD").map(PathBuf::from).filter(|cwd| {
             cwd.is_absolute() && fs::canonicalize(cwd).is_ok_and(|found| found == real)
         });
-        let host = ProcHost {
-            home: None,
-            path: OsString::new(),
-        };
+        let host = ProcHost { home: None, path: OsString::new() };
         let me = host
             .process(std::process::id())
             .ok_or_else(|| io::Error::other("/proc does not show this process"))?;
-        Ok(Self {
-            home,
-            cwd: spelled.unwrap_or(real),
-            pid: me.pid,
-            start_ticks: me.start_ticks,
-        })
+        Ok(Self { home, cwd: spelled.unwrap_or(real), pid: me.pid, start_ticks: me.start_ticks })
     }
 }
 
 impl Behaviour {
     pub(super) fn of(home: &Path) -> Self {
-        match fs::read_to_string(home.join("behaviour"))
-            .as_deref()
-            .map(str::trim)
-        {
+        match fs::read_to_string(home.join("behaviour")).as_deref().map(str::trim) {
             Ok("fresh") => Self::Fresh,
             Ok("other") => Self::Other,
             Ok("echo") => Self::Echo,

@@ -1,10 +1,5 @@
 //! A scripted Claude: its files, its list of what runs, its hook payloads.
-#![allow(
-    dead_code,
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    reason = "test code"
-)]
+#![allow(dead_code, clippy::unwrap_used, clippy::indexing_slicing, reason = "test code")]
 
 use std::fs;
 use std::io::Write;
@@ -39,11 +34,7 @@ impl ClaudeStage {
         for made in ["config/sessions", "work"] {
             fs::create_dir_all(dir.path().join(made)).unwrap();
         }
-        Self {
-            dir,
-            adapter: ClaudeAdapter::new(),
-            messages: 0,
-        }
+        Self { dir, adapter: ClaudeAdapter::new(), messages: 0 }
     }
 
     pub(crate) fn cwd(&self) -> PathBuf {
@@ -66,10 +57,7 @@ impl ClaudeStage {
             .chars()
             .map(|c| if c.is_ascii_alphanumeric() { c } else { '-' })
             .collect();
-        self.config()
-            .join("projects")
-            .join(name)
-            .join(format!("{id}.jsonl"))
+        self.config().join("projects").join(name).join(format!("{id}.jsonl"))
     }
 
     pub(crate) fn record(&self, id: &AgentSessionId) -> PathBuf {
@@ -89,11 +77,7 @@ impl ClaudeStage {
     fn append(&mut self, id: &AgentSessionId, line: &Value) {
         let path = self.record(id);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
-        let mut file = fs::File::options()
-            .create(true)
-            .append(true)
-            .open(path)
-            .unwrap();
+        let mut file = fs::File::options().create(true).append(true).open(path).unwrap();
         writeln!(file, "{line}").unwrap();
     }
 
@@ -133,13 +117,8 @@ impl ClaudeStage {
 
     pub(crate) fn read(&self, instance: InstanceId, payload: &[u8]) -> Result<AgentReport, String> {
         let view = self.view(instance);
-        let report = HookReport {
-            payload,
-            view: &view,
-        };
-        self.adapter
-            .read_report(instance, &report)
-            .map_err(|error| error.to_string())
+        let report = HookReport { payload, view: &view };
+        self.adapter.read_report(instance, &report).map_err(|error| error.to_string())
     }
 }
 
@@ -167,19 +146,10 @@ impl Stage for ClaudeStage {
     }
 
     fn turn(&mut self, id: &AgentSessionId, text: &str) {
-        self.append(
-            id,
-            &json!({"type": "mode", "mode": "normal", "sessionId": id.as_str()}),
-        );
-        self.message(
-            id,
-            json!({"type": "user", "message": {"role": "user", "content": text}}),
-        );
+        self.append(id, &json!({"type": "mode", "mode": "normal", "sessionId": id.as_str()}));
+        self.message(id, json!({"type": "user", "message": {"role": "user", "content": text}}));
         let answer = json!([{"type": "text", "text": "yes"}]);
-        self.message(
-            id,
-            json!({"type": "assistant", "message": {"content": answer}}),
-        );
+        self.message(id, json!({"type": "assistant", "message": {"content": answer}}));
     }
 
     fn copy(&mut self, from: &AgentSessionId, to: &AgentSessionId) {

@@ -74,12 +74,7 @@ impl<F: Fs> StateDir<F> {
             path: path.join(LOCK),
             source,
         });
-        Ok(Self {
-            fs,
-            path,
-            _lock: lock,
-            owner_unwritten,
-        })
+        Ok(Self { fs, path, _lock: lock, owner_unwritten })
     }
 
     /// Where it is, with links resolved.
@@ -104,11 +99,7 @@ impl<F: Fs> StateDir<F> {
         name: impl AsRef<Path>,
     ) -> impl FnOnce(io::Error) -> PathError {
         let path = self.path.join(name);
-        move |source| PathError {
-            operation,
-            path,
-            source,
-        }
+        move |source| PathError { operation, path, source }
     }
 }
 
@@ -134,10 +125,7 @@ fn write_owner(lock: &mut impl FsFile, owner: &Owner) -> io::Result<()> {
 
 fn refused<F: Fs>(fs: &F, path: PathBuf, source: io::Error) -> OpenError {
     if source.kind() == ErrorKind::WouldBlock {
-        return OpenError::Held {
-            path,
-            holder: read_holder(fs).unwrap_or_default(),
-        };
+        return OpenError::Held { path, holder: read_holder(fs).unwrap_or_default() };
     }
     // What NFS and some FUSE file systems answer (C100).
     let unsupported = matches!(
@@ -151,16 +139,8 @@ fn refused<F: Fs>(fs: &F, path: PathBuf, source: io::Error) -> OpenError {
                 | Errno::INVAL
         )
     );
-    let error = PathError {
-        operation: "lock",
-        path: path.join(LOCK),
-        source,
-    };
-    if unsupported {
-        OpenError::LocksUnsupported(error)
-    } else {
-        OpenError::Path(error)
-    }
+    let error = PathError { operation: "lock", path: path.join(LOCK), source };
+    if unsupported { OpenError::LocksUnsupported(error) } else { OpenError::Path(error) }
 }
 
 /// Whatever is in the file may be half written, so nothing depends on it.
@@ -170,10 +150,7 @@ fn read_holder<F: Fs>(fs: &F) -> Option<Holder> {
         return None;
     };
     let note: Note = serde_json::from_slice(&bytes).ok()?;
-    Some(Holder {
-        pid: Some(note.pid),
-        socket: note.socket.map(|text| text.into_path()),
-    })
+    Some(Holder { pid: Some(note.pid), socket: note.socket.map(|text| text.into_path()) })
 }
 
 const LOCK: &str = "server.lock";

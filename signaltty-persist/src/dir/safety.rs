@@ -36,17 +36,11 @@ pub(super) fn open_checked(path: &Path) -> Result<(OsFs, PathBuf), OpenError> {
     let stat = fs.stat().map_err(at("look at", &real))?;
     let user = rustix::process::geteuid().as_raw();
     if stat.st_uid != user {
-        return Err(OpenError::Unsafe {
-            path: real,
-            why: Unsafe::Owner { owner: stat.st_uid },
-        });
+        return Err(OpenError::Unsafe { path: real, why: Unsafe::Owner { owner: stat.st_uid } });
     }
     let mode = permissions(&stat);
     if mode & OTHERS_WRITE != 0 {
-        return Err(OpenError::Unsafe {
-            path: real,
-            why: Unsafe::Writable { mode },
-        });
+        return Err(OpenError::Unsafe { path: real, why: Unsafe::Writable { mode } });
     }
     Ok((fs, real))
 }
@@ -95,18 +89,12 @@ fn check_above(real: &Path) -> Result<(), OpenError> {
         let stat = rustix::fs::lstat(path).map_err(|errno| at("look at", path)(errno.into()))?;
         if stat.st_uid != user && stat.st_uid != 0 {
             let why = Unsafe::Owner { owner: stat.st_uid };
-            return Err(OpenError::Unsafe {
-                path: path.to_owned(),
-                why,
-            });
+            return Err(OpenError::Unsafe { path: path.to_owned(), why });
         }
         let mode = permissions(&stat);
         if mode & OTHERS_WRITE != 0 && mode & STICKY == 0 {
             let why = Unsafe::Writable { mode };
-            return Err(OpenError::Unsafe {
-                path: path.to_owned(),
-                why,
-            });
+            return Err(OpenError::Unsafe { path: path.to_owned(), why });
         }
     }
     Ok(())
@@ -120,16 +108,8 @@ fn at(operation: &'static str, path: &Path) -> impl FnOnce(io::Error) -> OpenErr
     let path = path.to_owned();
     move |source| {
         let too_long = Errno::from_io_error(&source) == Some(Errno::NAMETOOLONG);
-        let error = PathError {
-            operation,
-            path,
-            source,
-        };
-        if too_long {
-            OpenError::TooLong(error)
-        } else {
-            OpenError::Path(error)
-        }
+        let error = PathError { operation, path, source };
+        if too_long { OpenError::TooLong(error) } else { OpenError::Path(error) }
     }
 }
 

@@ -16,15 +16,8 @@ pub(super) const ROOT: NodeId = 0;
 /// A file or a directory.
 #[derive(Debug, Clone)]
 pub(super) enum Node {
-    File {
-        live: Vec<u8>,
-        durable: Vec<u8>,
-    },
-    Dir {
-        live: Names,
-        durable: Names,
-        pending: Vec<Change>,
-    },
+    File { live: Vec<u8>, durable: Vec<u8> },
+    Dir { live: Names, durable: Names, pending: Vec<Change> },
 }
 
 /// A change of names that is not durable yet.
@@ -32,11 +25,7 @@ pub(super) enum Node {
 pub(super) enum Change {
     Add(String, NodeId),
     Remove(String),
-    Rename {
-        from: String,
-        to: String,
-        node: NodeId,
-    },
+    Rename { from: String, to: String, node: NodeId },
 }
 
 #[derive(Debug, Clone)]
@@ -69,11 +58,7 @@ impl Disk {
     }
 
     pub(super) fn with_nodes(nodes: BTreeMap<NodeId, Node>) -> Self {
-        Self {
-            nodes,
-            plan: Plan::default(),
-            locked: BTreeSet::new(),
-        }
+        Self { nodes, plan: Plan::default(), locked: BTreeSet::new() }
     }
 
     /// Counts an operation and fails if it is its turn.
@@ -119,14 +104,8 @@ impl Disk {
             return Err(ErrorKind::AlreadyExists.into());
         }
         let node = self.nodes.keys().max().map_or(ROOT, |max| max + 1);
-        let content = if is_dir {
-            empty_dir()
-        } else {
-            Node::File {
-                live: Vec::new(),
-                durable: Vec::new(),
-            }
-        };
+        let content =
+            if is_dir { empty_dir() } else { Node::File { live: Vec::new(), durable: Vec::new() } };
         self.nodes.insert(node, content);
         self.change(dir, Change::Add(name.into(), node))?;
         Ok(node)
@@ -134,10 +113,7 @@ impl Disk {
 
     pub(super) fn put(&mut self, name: &str, content: &[u8]) {
         let node = self.nodes.keys().max().map_or(ROOT, |max| max + 1);
-        let file = Node::File {
-            live: content.to_vec(),
-            durable: content.to_vec(),
-        };
+        let file = Node::File { live: content.to_vec(), durable: content.to_vec() };
         self.nodes.insert(node, file);
         if let Some(Node::Dir { live, durable, .. }) = self.nodes.get_mut(&ROOT) {
             live.insert(name.into(), node);
@@ -146,11 +122,7 @@ impl Disk {
     }
 
     pub(super) fn lock(&mut self, node: NodeId) -> io::Result<()> {
-        if self.locked.insert(node) {
-            Ok(())
-        } else {
-            Err(ErrorKind::WouldBlock.into())
-        }
+        if self.locked.insert(node) { Ok(()) } else { Err(ErrorKind::WouldBlock.into()) }
     }
 
     pub(super) fn unlock(&mut self, node: NodeId) {
@@ -159,14 +131,7 @@ impl Disk {
 
     pub(super) fn rename(&mut self, dir: NodeId, from: &str, to: &str) -> io::Result<()> {
         let node = *self.live(dir)?.get(from).ok_or(ErrorKind::NotFound)?;
-        self.change(
-            dir,
-            Change::Rename {
-                from: from.into(),
-                to: to.into(),
-                node,
-            },
-        )
+        self.change(dir, Change::Rename { from: from.into(), to: to.into(), node })
     }
 
     pub(super) fn link(
@@ -192,11 +157,7 @@ impl Disk {
 
     pub(super) fn sync_dir(&mut self, dir: NodeId) -> io::Result<()> {
         match self.nodes.get_mut(&dir) {
-            Some(Node::Dir {
-                live,
-                durable,
-                pending,
-            }) => {
+            Some(Node::Dir { live, durable, pending }) => {
                 durable.clone_from(live);
                 pending.clear();
                 Ok(())
@@ -261,9 +222,5 @@ impl Disk {
 }
 
 fn empty_dir() -> Node {
-    Node::Dir {
-        live: Names::new(),
-        durable: Names::new(),
-        pending: Vec::new(),
-    }
+    Node::Dir { live: Names::new(), durable: Names::new(), pending: Vec::new() }
 }

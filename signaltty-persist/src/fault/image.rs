@@ -24,10 +24,7 @@ impl Disk {
     pub(super) fn after_power_loss(&self) -> Vec<Self> {
         let mut trees: Vec<BTreeMap<NodeId, Names>> = vec![BTreeMap::new()];
         for (id, node) in &self.nodes {
-            let Node::Dir {
-                durable, pending, ..
-            } = node
-            else {
+            let Node::Dir { durable, pending, .. } = node else {
                 continue;
             };
             let mut choices = Vec::new();
@@ -52,16 +49,8 @@ impl Disk {
                 })
                 .collect();
         }
-        let fates = [
-            Unsynced::Lost,
-            Unsynced::Kept,
-            Unsynced::Half,
-            Unsynced::Zeros,
-        ];
-        trees
-            .iter()
-            .flat_map(|tree| fates.iter().map(|fate| self.image(tree, *fate)))
-            .collect()
+        let fates = [Unsynced::Lost, Unsynced::Kept, Unsynced::Half, Unsynced::Zeros];
+        trees.iter().flat_map(|tree| fates.iter().map(|fate| self.image(tree, *fate))).collect()
     }
 
     fn image(&self, tree: &BTreeMap<NodeId, Names>, fate: Unsynced) -> Self {
@@ -69,18 +58,11 @@ impl Disk {
             let node = match node {
                 Node::Dir { .. } => {
                     let names = tree.get(id).cloned().unwrap_or_default();
-                    Node::Dir {
-                        live: names.clone(),
-                        durable: names,
-                        pending: Vec::new(),
-                    }
+                    Node::Dir { live: names.clone(), durable: names, pending: Vec::new() }
                 }
                 Node::File { live, durable } => {
                     let content = survivor(live, durable, fate);
-                    Node::File {
-                        live: content.clone(),
-                        durable: content,
-                    }
+                    Node::File { live: content.clone(), durable: content }
                 }
             };
             (*id, node)
@@ -97,11 +79,8 @@ impl Disk {
                     files.insert(path, live.clone());
                 }
                 Some(Node::Dir { live, .. }) => rest.extend(live.iter().map(|(name, id)| {
-                    let path = if path.is_empty() {
-                        name.clone()
-                    } else {
-                        format!("{path}/{name}")
-                    };
+                    let path =
+                        if path.is_empty() { name.clone() } else { format!("{path}/{name}") };
                     (path, *id)
                 })),
                 None => {}

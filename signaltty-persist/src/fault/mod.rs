@@ -62,10 +62,7 @@ impl Default for FaultFs {
 impl FaultFs {
     /// An empty disk.
     pub fn new() -> Self {
-        Self {
-            disk: Arc::new(Mutex::new(Disk::new())),
-            dir: ROOT,
-        }
+        Self { disk: Arc::new(Mutex::new(Disk::new())), dir: ROOT }
     }
 
     /// How many operations there have been.
@@ -96,11 +93,7 @@ impl FaultFs {
 
     /// The disks that may be found after a loss of power.
     pub fn after_power_loss(&self) -> Vec<Self> {
-        self.disk()
-            .after_power_loss()
-            .into_iter()
-            .map(Self::of)
-            .collect()
+        self.disk().after_power_loss().into_iter().map(Self::of).collect()
     }
 
     /// All files by path, with their content.
@@ -115,10 +108,7 @@ impl FaultFs {
     }
 
     fn of(disk: Disk) -> Self {
-        Self {
-            disk: Arc::new(Mutex::new(disk)),
-            dir: ROOT,
-        }
+        Self { disk: Arc::new(Mutex::new(disk)), dir: ROOT }
     }
 
     fn disk(&self) -> MutexGuard<'_, Disk> {
@@ -126,12 +116,7 @@ impl FaultFs {
     }
 
     fn file(&self, node: NodeId, locks: bool) -> FaultFile {
-        FaultFile {
-            disk: Arc::clone(&self.disk),
-            node,
-            at: 0,
-            locks,
-        }
+        FaultFile { disk: Arc::clone(&self.disk), node, at: 0, locks }
     }
 }
 
@@ -148,10 +133,7 @@ impl Fs for FaultFs {
         let mut disk = self.disk();
         disk.begin("dir")?;
         let dir = disk.find(self.dir, name, true)?;
-        Ok(Self {
-            disk: Arc::clone(&self.disk),
-            dir,
-        })
+        Ok(Self { disk: Arc::clone(&self.disk), dir })
     }
 
     fn open(&self, name: &str) -> io::Result<FaultFile> {

@@ -104,13 +104,7 @@ impl Fs for OsFs {
     }
 
     fn link(&self, from: &str, target: &Self, to: &str) -> io::Result<()> {
-        Ok(rustix::fs::linkat(
-            &self.fd,
-            from,
-            &target.fd,
-            to,
-            AtFlags::empty(),
-        )?)
+        Ok(rustix::fs::linkat(&self.fd, from, &target.fd, to, AtFlags::empty())?)
     }
 
     fn remove(&self, name: &str) -> io::Result<()> {
@@ -172,16 +166,10 @@ fn regular(fd: OwnedFd) -> io::Result<OsFile> {
 }
 
 fn not_regular(what: &str) -> io::Error {
-    io::Error::new(
-        ErrorKind::InvalidInput,
-        format!("it is {what}, not a regular file"),
-    )
+    io::Error::new(ErrorKind::InvalidInput, format!("it is {what}, not a regular file"))
 }
 
-#[expect(
-    clippy::useless_conversion,
-    reason = "the widths differ between systems"
-)]
+#[expect(clippy::useless_conversion, reason = "the widths differ between systems")]
 fn identity(stat: &rustix::fs::Stat) -> (u64, u64) {
     (stat.st_dev.into(), stat.st_ino.into())
 }

@@ -35,29 +35,16 @@ pub(super) fn assemble(
     ];
     for (what, found) in found {
         if found > MAX_PANES {
-            return Err(Corruption::TooMany {
-                what,
-                found,
-                limit: MAX_PANES,
-            });
+            return Err(Corruption::TooMany { what, found, limit: MAX_PANES });
         }
     }
     let something = found.iter().any(|(_, found)| *found > 0);
-    let workspaces = records("workspaces", lists.workspaces, problems, |found, reader| {
-        reader.workspace(found)
-    });
-    let tabs = records("tabs", lists.tabs, problems, |found, reader| {
-        reader.tab(found)
-    });
-    let panes = records("panes", lists.panes, problems, |found, reader| {
-        reader.pane(found)
-    });
-    let mut notifications = records(
-        "notifications",
-        lists.notifications,
-        problems,
-        |n, reader| reader.notification(n),
-    );
+    let workspaces =
+        records("workspaces", lists.workspaces, problems, |found, reader| reader.workspace(found));
+    let tabs = records("tabs", lists.tabs, problems, |found, reader| reader.tab(found));
+    let panes = records("panes", lists.panes, problems, |found, reader| reader.pane(found));
+    let mut notifications =
+        records("notifications", lists.notifications, problems, |n, reader| reader.notification(n));
     notifications.drain(..notifications.len().saturating_sub(KEPT));
 
     let mut session = Assembly {
@@ -112,10 +99,7 @@ impl Assembly<'_> {
     }
 
     fn recover_tab(&mut self, id: TabId, workspace: String, panes: Vec<PaneId>) {
-        self.problems.push(Problem::TabRecovered {
-            tab: id,
-            panes: panes.len(),
-        });
+        self.problems.push(Problem::TabRecovered { tab: id, panes: panes.len() });
         let tab = TabRead {
             id,
             workspace,
@@ -133,14 +117,9 @@ impl Assembly<'_> {
         let Some(layout) = fitted.layout else { return };
         if !fitted.changes.is_empty() {
             let why = fitted.changes.join("; ");
-            self.problems
-                .push(Problem::LayoutRepaired { tab: tab.id, why });
+            self.problems.push(Problem::LayoutRepaired { tab: tab.id, why });
         }
-        let active = tab
-            .active_pane
-            .parse()
-            .ok()
-            .filter(|pane| layout.contains(*pane));
+        let active = tab.active_pane.parse().ok().filter(|pane| layout.contains(*pane));
         let active_pane = active.unwrap_or_else(|| layout.first());
         if active.is_none() && !tab.active_pane.is_empty() {
             self.note(tab.id, "the active pane", "it is not in the tab");
@@ -170,24 +149,12 @@ impl Assembly<'_> {
             // Only a file made to collide gets here.
             self.panes.retain(|pane| !moved.contains(&pane.id));
             let why = |pane| format!("{pane} has no place in any tab");
-            self.problems
-                .extend(
-                    displaced
-                        .iter()
-                        .enumerate()
-                        .map(|(index, pane)| Problem::RecordLeftOut {
-                            list: "displaced panes",
-                            index,
-                            why: why(pane),
-                        }),
-                );
+            self.problems.extend(displaced.iter().enumerate().map(|(index, pane)| {
+                Problem::RecordLeftOut { list: "displaced panes", index, why: why(pane) }
+            }));
             return;
         };
-        for pane in self
-            .panes
-            .iter_mut()
-            .filter(|pane| moved.contains(&pane.id))
-        {
+        for pane in self.panes.iter_mut().filter(|pane| moved.contains(&pane.id)) {
             pane.tab = id;
         }
         self.recover_tab(id, workspace.to_string(), displaced);
@@ -197,13 +164,10 @@ impl Assembly<'_> {
     fn workspace_of(&mut self, tab: &TabRead, panes: &[PaneId]) -> WorkspaceId {
         let id = match tab.workspace.parse() {
             Ok(id) => id,
-            Err(_) => *self
-                .recovery
-                .get_or_insert(WorkspaceId::named_after(tab.id)),
+            Err(_) => *self.recovery.get_or_insert(WorkspaceId::named_after(tab.id)),
         };
         if self.workspaces.iter().all(|workspace| workspace.id != id) {
-            self.problems
-                .push(Problem::WorkspaceRecovered { workspace: id });
+            self.problems.push(Problem::WorkspaceRecovered { workspace: id });
             let cwd = self.panes.iter().find(|pane| panes.contains(&pane.id));
             self.workspaces.push(SavedWorkspace {
                 id,
@@ -228,17 +192,10 @@ impl Assembly<'_> {
         }
         let mut handles: BTreeSet<Arc<str>> = BTreeSet::new();
         for workspace in &mut self.workspaces {
-            let tabs = first
-                .get(&workspace.id)
-                .map(Vec::as_slice)
-                .unwrap_or_default();
+            let tabs = first.get(&workspace.id).map(Vec::as_slice).unwrap_or_default();
             let mut replaced = |part, why: &str| {
                 let record = workspace.id.to_string();
-                self.problems.push(Problem::PartReplaced {
-                    record,
-                    part,
-                    why: why.into(),
-                });
+                self.problems.push(Problem::PartReplaced { record, part, why: why.into() });
             };
             let active = workspace.active_tab.filter(|tab| tabs.contains(tab));
             if active.is_none() && (workspace.active_tab.is_some() || !tabs.is_empty()) {
@@ -255,11 +212,7 @@ impl Assembly<'_> {
 
     fn note(&mut self, record: TabId, part: &'static str, why: &str) {
         let record = record.to_string();
-        self.problems.push(Problem::PartReplaced {
-            record,
-            part,
-            why: why.into(),
-        });
+        self.problems.push(Problem::PartReplaced { record, part, why: why.into() });
     }
 }
 

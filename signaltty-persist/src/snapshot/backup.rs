@@ -16,9 +16,7 @@ use crate::fs::{Fs, FsFile, ensure_dir, write_all};
 /// Moves the snapshot aside. It is under its new name before the old one goes.
 pub(super) fn set_aside<F: Fs>(dir: &StateDir<F>, generation: u64) -> Result<PathBuf, PathError> {
     let backup = keep(dir, generation)?;
-    dir.fs()
-        .remove(SNAPSHOT)
-        .map_err(dir.error("remove", SNAPSHOT))?;
+    dir.fs().remove(SNAPSHOT).map_err(dir.error("remove", SNAPSHOT))?;
     dir.fs().sync().map_err(dir.error("sync", ""))?;
     Ok(backup)
 }
@@ -31,13 +29,8 @@ pub(super) fn keep<F: Fs>(dir: &StateDir<F>, generation: u64) -> Result<PathBuf,
         dir.fs().sync().map_err(dir.error("sync", ""))?;
     }
     let names = corrupt.names().map_err(dir.error("list", CORRUPT))?;
-    let mut original = dir
-        .fs()
-        .open(SNAPSHOT)
-        .map_err(dir.error("open", SNAPSHOT))?;
-    let identity = original
-        .identity()
-        .map_err(dir.error("look at", SNAPSHOT))?;
+    let mut original = dir.fs().open(SNAPSHOT).map_err(dir.error("open", SNAPSHOT))?;
+    let identity = original.identity().map_err(dir.error("look at", SNAPSHOT))?;
     for name in &names {
         let same = corrupt.open(name).and_then(|file| file.identity());
         if same.is_ok_and(|other| other == identity) {
@@ -63,24 +56,14 @@ pub(super) fn keep<F: Fs>(dir: &StateDir<F>, generation: u64) -> Result<PathBuf,
             Err(error) => return Err(dir.error("keep a copy as", path)(error)),
         }
     }
-    Err(dir.error("find a free name in", CORRUPT)(
-        ErrorKind::AlreadyExists.into(),
-    ))
+    Err(dir.error("find a free name in", CORRUPT)(ErrorKind::AlreadyExists.into()))
 }
 
 /// The greatest generation of which any file is kept.
 pub(super) fn newest_kept<F: Fs>(dir: &StateDir<F>) -> u64 {
-    let names = |place| {
-        dir.fs()
-            .dir(place)
-            .and_then(|kept| kept.names())
-            .unwrap_or_default()
-    };
+    let names = |place| dir.fs().dir(place).and_then(|kept| kept.names()).unwrap_or_default();
     let names = [CORRUPT, SNAPSHOTS].into_iter().flat_map(names);
-    names
-        .filter_map(|name| name.split_once('-')?.0.parse().ok())
-        .max()
-        .unwrap_or(0)
+    names.filter_map(|name| name.split_once('-')?.0.parse().ok()).max().unwrap_or(0)
 }
 
 fn copy<F: Fs>(original: &mut F::File, target: &F, name: &str) -> io::Result<()> {

@@ -40,11 +40,7 @@ impl Content {
         within("nested anchors", depth.unwrap_or(0), MAX_ANCHORS)?;
         let old = session.notifications.len().saturating_sub(KEPT);
         let body = BodyV1 {
-            workspaces: session
-                .workspaces
-                .iter()
-                .map(|w| WorkspaceV1::from(&**w))
-                .collect(),
+            workspaces: session.workspaces.iter().map(|w| WorkspaceV1::from(&**w)).collect(),
             tabs: session.tabs.iter().map(|t| TabV1::from(&**t)).collect(),
             panes: session.panes.iter().map(|p| PaneV1::from(&**p)).collect(),
             notifications: session
@@ -90,10 +86,7 @@ impl Content {
 
 /// Whether the bytes end in their own checksum, exactly as written.
 pub(super) fn intact(file: &[u8]) -> bool {
-    let covered = file
-        .len()
-        .checked_sub(SEAL)
-        .and_then(|at| file.split_at_checked(at));
+    let covered = file.len().checked_sub(SEAL).and_then(|at| file.split_at_checked(at));
     covered.is_some_and(|(covered, end)| seal(covered).as_bytes() == end)
 }
 
@@ -120,10 +113,7 @@ fn within(what: &'static str, found: usize, limit: usize) -> Result<(), SaveErro
 }
 
 fn anchor_depth(pane: &signaltty_core::pane::SavedPane) -> usize {
-    let conversation = pane
-        .agent
-        .as_ref()
-        .and_then(|agent| agent.conversation.as_ref());
+    let conversation = pane.agent.as_ref().and_then(|agent| agent.conversation.as_ref());
     let first = conversation.and_then(|conversation| conversation.anchor.as_ref());
     std::iter::successors(first, |anchor| anchor.base.as_deref()).count()
 }

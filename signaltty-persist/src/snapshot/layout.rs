@@ -33,11 +33,8 @@ pub(super) fn fit(text: &str, panes: &[PaneId]) -> Fitted {
         }
     };
     let wanted: BTreeSet<_> = panes.iter().copied().collect();
-    let strangers: Vec<_> = layout
-        .iter()
-        .flat_map(Layout::leaves)
-        .filter(|pane| !wanted.contains(pane))
-        .collect();
+    let strangers: Vec<_> =
+        layout.iter().flat_map(Layout::leaves).filter(|pane| !wanted.contains(pane)).collect();
     for pane in strangers {
         changes.push(format!("{pane} is not in this tab"));
         let last = layout.as_ref().is_none_or(|layout| layout.len() == 1);
@@ -49,33 +46,16 @@ pub(super) fn fit(text: &str, panes: &[PaneId]) -> Fitted {
         }
     }
     let placed: BTreeSet<_> = layout.iter().flat_map(Layout::leaves).collect();
-    let missing: Vec<_> = panes
-        .iter()
-        .copied()
-        .filter(|pane| !placed.contains(pane))
-        .collect();
+    let missing: Vec<_> = panes.iter().copied().filter(|pane| !placed.contains(pane)).collect();
     if missing.is_empty() {
-        return Fitted {
-            layout,
-            displaced: Vec::new(),
-            changes,
-        };
+        return Fitted { layout, displaced: Vec::new(), changes };
     }
     changes.extend(missing.iter().map(|pane| format!("{pane} had no place")));
     let leaves = missing.into_iter().map(RawNode::Leaf);
-    let nodes: Vec<_> = layout
-        .as_ref()
-        .map(RawNode::from)
-        .into_iter()
-        .chain(leaves)
-        .collect();
+    let nodes: Vec<_> = layout.as_ref().map(RawNode::from).into_iter().chain(leaves).collect();
     let children = nodes.into_iter().map(|node| RawChild::new(1, node));
     let repaired = Layout::repair(RawNode::split(Axis::Row, children), &limits);
-    Fitted {
-        layout: repaired.layout,
-        displaced: repaired.displaced,
-        changes,
-    }
+    Fitted { layout: repaired.layout, displaced: repaired.displaced, changes }
 }
 
 #[cfg(test)]
@@ -90,48 +70,18 @@ mod tests {
     fn a_layout_gets_exactly_its_panes() {
         let [a, b, c] = [1, 2, 3].map(pane);
         let cases: [(String, Vec<PaneId>, Option<String>, bool); 7] = [
-            (
-                format!("v1:[{a}|{b}]"),
-                vec![a, b],
-                Some(format!("v1:[{a}|{b}]")),
-                true,
-            ),
-            (
-                format!("v1:[{a}*3/{b}]"),
-                vec![b, a],
-                Some(format!("v1:[{a}*3/{b}]")),
-                true,
-            ),
-            (
-                format!("v1:[{a}|{b}]"),
-                vec![b],
-                Some(format!("v1:{b}")),
-                false,
-            ),
-            (
-                format!("v1:[{a}/{b}]"),
-                vec![a, b, c],
-                Some(format!("v1:[[{a}/{b}]|{c}]")),
-                false,
-            ),
-            (
-                "rubbish".into(),
-                vec![a, c],
-                Some(format!("v1:[{a}|{c}]")),
-                false,
-            ),
+            (format!("v1:[{a}|{b}]"), vec![a, b], Some(format!("v1:[{a}|{b}]")), true),
+            (format!("v1:[{a}*3/{b}]"), vec![b, a], Some(format!("v1:[{a}*3/{b}]")), true),
+            (format!("v1:[{a}|{b}]"), vec![b], Some(format!("v1:{b}")), false),
+            (format!("v1:[{a}/{b}]"), vec![a, b, c], Some(format!("v1:[[{a}/{b}]|{c}]")), false),
+            ("rubbish".into(), vec![a, c], Some(format!("v1:[{a}|{c}]")), false),
             (format!("v1:{a}"), vec![c], Some(format!("v1:{c}")), false),
             (format!("v1:{a}"), vec![], None, false),
         ];
         for (text, panes, expected, unchanged) in cases {
             let fitted = fit(&text, &panes);
             assert_eq!(fitted.layout.map(|l| l.to_string()), expected, "{text}");
-            assert_eq!(
-                fitted.changes.is_empty(),
-                unchanged,
-                "{text}: {:?}",
-                fitted.changes
-            );
+            assert_eq!(fitted.changes.is_empty(), unchanged, "{text}: {:?}", fitted.changes);
             assert!(fitted.displaced.is_empty());
         }
     }
@@ -139,11 +89,7 @@ mod tests {
     #[test]
     fn panes_beyond_the_limit_are_handed_back() {
         let panes: Vec<_> = (0..=255).chain(0..=1).map(pane).collect();
-        let panes: Vec<_> = panes
-            .into_iter()
-            .collect::<BTreeSet<_>>()
-            .into_iter()
-            .collect();
+        let panes: Vec<_> = panes.into_iter().collect::<BTreeSet<_>>().into_iter().collect();
         let more: Vec<_> = panes
             .iter()
             .copied()

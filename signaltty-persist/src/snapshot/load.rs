@@ -86,16 +86,10 @@ pub(super) fn load_with_generation<F: Fs>(dir: &StateDir<F>) -> Result<(Loaded, 
         }
         Err(DecodeError::FutureVersion { found }) => {
             let path = dir.path().join(SNAPSHOT);
-            return Err(LoadError::FutureVersion {
-                found,
-                supported: VERSION,
-                path,
-            });
+            return Err(LoadError::FutureVersion { found, supported: VERSION, path });
         }
         Err(DecodeError::Foreign) => {
-            return Err(LoadError::Foreign {
-                path: dir.path().join(SNAPSHOT),
-            });
+            return Err(LoadError::Foreign { path: dir.path().join(SNAPSHOT) });
         }
         Err(DecodeError::Corrupt(reason)) => reason,
     };
@@ -110,11 +104,7 @@ pub(super) fn load_with_generation<F: Fs>(dir: &StateDir<F>) -> Result<(Loaded, 
 }
 
 fn snapshot<F: Fs>(dir: &StateDir<F>, decoded: Decoded) -> Loaded {
-    let Decoded {
-        header,
-        session,
-        mut problems,
-    } = decoded;
+    let Decoded { header, session, mut problems } = decoded;
     let kept = if problems.is_empty() {
         None
     } else {
@@ -122,26 +112,17 @@ fn snapshot<F: Fs>(dir: &StateDir<F>, decoded: Decoded) -> Loaded {
             Ok(path) => Some(path),
             // Without room for a copy the session is still better than none.
             Err(error) => {
-                problems.push(Problem::CopyNotKept {
-                    why: error.to_string(),
-                });
+                problems.push(Problem::CopyNotKept { why: error.to_string() });
                 None
             }
         }
     };
-    Loaded::Snapshot {
-        session,
-        generation: header.generation,
-        problems,
-        kept,
-    }
+    Loaded::Snapshot { session, generation: header.generation, problems, kept }
 }
 
 fn too_large(beginning: &[u8]) -> Result<Decoded, DecodeError> {
     match check_version(beginning) {
         Err(error @ DecodeError::FutureVersion { .. }) => Err(error),
-        _ => Err(DecodeError::Corrupt(Corruption::TooLarge {
-            limit: MAX_BYTES,
-        })),
+        _ => Err(DecodeError::Corrupt(Corruption::TooLarge { limit: MAX_BYTES })),
     }
 }

@@ -39,11 +39,7 @@ impl<T: Serialize> Serialize for Part<T> {
 pub(super) fn describe(error: &serde_json::Error) -> String {
     let text = error.to_string();
     if text.contains('"') {
-        format!(
-            "wrong form at line {} column {}",
-            error.line(),
-            error.column()
-        )
+        format!("wrong form at line {} column {}", error.line(), error.column())
     } else {
         text
     }

@@ -82,10 +82,7 @@ impl Rotation {
         synced: bool,
         now: Duration,
     ) -> Result<bool, PathError> {
-        if self
-            .last
-            .is_some_and(|last| now.saturating_sub(last) < INTERVAL)
-        {
+        if self.last.is_some_and(|last| now.saturating_sub(last) < INTERVAL) {
             return Ok(false);
         }
         let (kept, made) = ensure_dir(dir.fs(), SNAPSHOTS).map_err(dir.error("make", SNAPSHOTS))?;
@@ -100,10 +97,7 @@ impl Rotation {
         if self.last.is_none() && newest.is_some_and(|newest| apart(newest) < INTERVAL) {
             return Ok(false);
         }
-        let mut file = dir
-            .fs()
-            .open(SNAPSHOT)
-            .map_err(dir.error("open", SNAPSHOT))?;
+        let mut file = dir.fs().open(SNAPSHOT).map_err(dir.error("open", SNAPSHOT))?;
         if !synced {
             file.sync_data().map_err(dir.error("sync", SNAPSHOT))?;
         }
@@ -136,8 +130,7 @@ impl Rotation {
         let names = kept.names().map_err(dir.error("list", SNAPSHOTS))?;
         let entries = entries(&names);
         for (_, name) in entries.iter().take(entries.len().saturating_sub(KEPT)) {
-            kept.remove(name)
-                .map_err(dir.error("remove", format!("{SNAPSHOTS}/{name}")))?;
+            kept.remove(name).map_err(dir.error("remove", format!("{SNAPSHOTS}/{name}")))?;
         }
         Ok(())
     }
@@ -147,15 +140,10 @@ impl Rotation {
 fn entries(names: &[String]) -> Vec<(Stamp, &str)> {
     let stamp = |name: &str| {
         let (generation, saved_at) = name.strip_suffix(".json")?.split_once('-')?;
-        Some(Stamp {
-            generation: generation.parse().ok()?,
-            saved_at: saved_at.parse().ok()?,
-        })
+        Some(Stamp { generation: generation.parse().ok()?, saved_at: saved_at.parse().ok()? })
     };
-    let mut entries: Vec<_> = names
-        .iter()
-        .filter_map(|name| Some((stamp(name)?, name.as_str())))
-        .collect();
+    let mut entries: Vec<_> =
+        names.iter().filter_map(|name| Some((stamp(name)?, name.as_str()))).collect();
     entries.sort();
     entries
 }

@@ -107,11 +107,7 @@ pub fn from_json(bytes: &[u8]) -> Result<Decoded, DecodeError> {
     let mut session = assemble(lists, &mut problems).map_err(DecodeError::Corrupt)?;
     session.saved_at = UnixMillis(file.saved_at);
     session.journal_seq = file.journal_seq;
-    Ok(Decoded {
-        header,
-        session,
-        problems,
-    })
+    Ok(Decoded { header, session, problems })
 }
 
 /// The records of a file, as read.
@@ -182,9 +178,7 @@ impl TopLevel {
     fn of(bytes: &[u8]) -> (Self, serde_json::Result<()>) {
         let mut found = Self::default();
         let mut json = serde_json::Deserializer::from_slice(bytes);
-        let end = json
-            .deserialize_map(Scan(&mut found))
-            .and_then(|()| json.end());
+        let end = json.deserialize_map(Scan(&mut found)).and_then(|()| json.end());
         (found, end)
     }
 }

@@ -123,15 +123,8 @@ impl<F: Fs> Store<F> {
     pub fn open(dir: StateDir<F>, program: Program) -> Result<Opened<F>, LoadError> {
         let (loaded, generation) = load_with_generation(&dir)?;
         let (current, full) = match &loaded {
-            Loaded::Snapshot {
-                session,
-                generation,
-                ..
-            } => {
-                let stamp = Stamp {
-                    generation: *generation,
-                    saved_at: session.saved_at.0,
-                };
+            Loaded::Snapshot { session, generation, .. } => {
+                let stamp = Stamp { generation: *generation, saved_at: session.saved_at.0 };
                 (Some(stamp), !session.is_empty())
             }
             _ => (None, false),
@@ -149,11 +142,7 @@ impl<F: Fs> Store<F> {
             tails: Tails::new(),
             rotation: Rotation::default(),
         };
-        Ok(Opened {
-            store,
-            loaded,
-            sweep_failure,
-        })
+        Ok(Opened { store, loaded, sweep_failure })
     }
 
     /// The directory.
@@ -168,11 +157,7 @@ impl<F: Fs> Store<F> {
     /// With any error but [`SaveError::NotDurable`] the snapshot that was there
     /// is untouched. After every error the next save writes anew.
     pub fn save(&mut self, save: Save<'_>) -> Result<SaveReport, SaveError> {
-        let Save {
-            session,
-            durability,
-            ..
-        } = save;
+        let Save { session, durability, .. } = save;
         self.tails.close(save.closed);
         if session.is_empty() && self.full && !session.emptied_by_user {
             return Err(SaveError::EmptyOverFull);
@@ -183,18 +168,9 @@ impl<F: Fs> Store<F> {
         // new name has nothing behind it, so it is always synced.
         let synced = durability == Durability::Synced || self.current.is_none();
         let unchanged = self.saved == Some(fingerprint) && (self.durable || !synced);
-        let generation = if unchanged {
-            self.generation
-        } else {
-            self.generation + 1
-        };
-        let mut tails = self.tails.write(
-            &self.dir,
-            &mut self.temporaries,
-            save.tails,
-            generation,
-            synced,
-        );
+        let generation = if unchanged { self.generation } else { self.generation + 1 };
+        let mut tails =
+            self.tails.write(&self.dir, &mut self.temporaries, save.tails, generation, synced);
         let mut history_failure = None;
         if !unchanged {
             let header = Header {
@@ -236,8 +212,7 @@ impl<F: Fs> Store<F> {
         let temporary = self.temporaries.write(fs, &[file], sync).map_err(write)?;
         let kept = match self.current.filter(|_| self.full) {
             Some(old) => {
-                self.rotation
-                    .keep(&self.dir, &mut self.temporaries, old, self.durable, now)
+                self.rotation.keep(&self.dir, &mut self.temporaries, old, self.durable, now)
             }
             None => Ok(false),
         };
@@ -247,10 +222,7 @@ impl<F: Fs> Store<F> {
         self.saved = None;
         self.durable = false;
         self.full |= !session.is_empty();
-        self.current = Some(Stamp {
-            generation: self.generation,
-            saved_at: session.saved_at.0,
-        });
+        self.current = Some(Stamp { generation: self.generation, saved_at: session.saved_at.0 });
         if synced {
             let sync = |error| SaveError::NotDurable(self.dir.error("sync", "")(error));
             fs.sync().map_err(sync)?;

@@ -54,11 +54,7 @@ pub(super) fn fingerprint(bytes: &[u8]) -> Fingerprint {
 
 impl<F: Fs> Tails<F> {
     pub(super) fn new() -> Self {
-        Self {
-            history: None,
-            written: BTreeMap::new(),
-            closed: BTreeSet::new(),
-        }
+        Self { history: None, written: BTreeMap::new(), closed: BTreeSet::new() }
     }
 
     /// Notes panes whose tails are to go once no snapshot has them.
@@ -82,11 +78,7 @@ impl<F: Fs> Tails<F> {
             if self.written.get(pane) == Some(&fingerprint) {
                 continue;
             }
-            let sync = if synced && report.written < SYNCED {
-                Sync::Data
-            } else {
-                Sync::No
-            };
+            let sync = if synced && report.written < SYNCED { Sync::Data } else { Sync::No };
             let name = tail::file_name(*pane);
             let header = tail::header(*pane, generation, bytes);
             let written = self.history(dir).and_then(|history| {
@@ -136,11 +128,7 @@ impl<F: Fs> Tails<F> {
         // Which of them are durable is not known, so all are due again.
         self.written.clear();
         let error = dir.error("sync", HISTORY)(error);
-        report.failures.extend(
-            tails
-                .first()
-                .map(|(pane, _)| TailFailure { pane: *pane, error }),
-        );
+        report.failures.extend(tails.first().map(|(pane, _)| TailFailure { pane: *pane, error }));
     }
 
     /// Removes the tails of closed panes that the session does not have. To be

@@ -17,45 +17,33 @@ pub(super) fn agent() -> impl Strategy<Value = SavedAgent> {
     let kind = select(&["claude", "codex", "my-agent_2"][..]);
     let argv = option::of(vec(os(), 0..3));
     let failure = option::of((select(FailureCode::ALL), text(), any::<u64>()));
-    (
-        kind,
-        option::of(conversation()),
-        argv,
-        failure,
-        any::<bool>(),
+    (kind, option::of(conversation()), argv, failure, any::<bool>()).prop_map(
+        |(kind, conversation, argv, failure, interrupted)| SavedAgent {
+            kind: kind.parse().unwrap(),
+            conversation,
+            reported_argv: argv.map(ReportedArgv),
+            last_failure: failure.map(|(code, message, at)| ResumeFailure {
+                refusal: Refusal::new(code, message),
+                at: UnixMillis(at),
+            }),
+            interrupted,
+        },
     )
-        .prop_map(
-            |(kind, conversation, argv, failure, interrupted)| SavedAgent {
-                kind: kind.parse().unwrap(),
-                conversation,
-                reported_argv: argv.map(ReportedArgv),
-                last_failure: failure.map(|(code, message, at)| ResumeFailure {
-                    refusal: Refusal::new(code, message),
-                    at: UnixMillis(at),
-                }),
-                interrupted,
-            },
-        )
 }
 
 fn conversation() -> impl Strategy<Value = Conversation> {
     let names = ["CODEX_HOME", "CLAUDE_CONFIG_DIR", "XDG_DATA_HOME"];
     let vars = vec((select(names.to_vec()), os()), 0..3);
     let session = "[a-zA-Z0-9][a-zA-Z0-9._-]{0,40}";
-    (
-        session,
-        os(),
-        vars,
-        option::of(anchors()),
-        option::of(session),
-    )
-        .prop_map(move |(id, cwd, vars, anchor, previous)| Conversation {
+    (session, os(), vars, option::of(anchors()), option::of(session)).prop_map(
+        move |(id, cwd, vars, anchor, previous)| Conversation {
             id: id.parse().unwrap(),
             cwd: cwd.into(),
             config_env: ConfigEnv::filter(vars, &names, Path::new("/w")),
             anchor,
             previous: previous.map(|id| id.parse().unwrap()),
-        })
+        },
+    )
 }
 
 fn anchors() -> impl Strategy<Value = Anchor> {

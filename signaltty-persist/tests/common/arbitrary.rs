@@ -21,19 +21,10 @@ use super::agents::agent;
 
 /// A session whose ids are counted and whose other fields are arbitrary.
 pub(crate) fn session() -> impl Strategy<Value = SavedSession> {
-    let tab = (
-        vec((pane(), 0usize..64, 0u8..4), 1..6),
-        text(),
-        size(),
-        0usize..64,
-    );
+    let tab = (vec((pane(), 0usize..64, 0u8..4), 1..6), text(), size(), 0usize..64);
     let workspace = (workspace(), vec(tab, 0..4));
-    (
-        any::<(u64, u64)>(),
-        vec(workspace, 0..4),
-        vec(notification(), 0..6),
-    )
-        .prop_map(|((saved_at, journal_seq), workspaces, notifications)| {
+    (any::<(u64, u64)>(), vec(workspace, 0..4), vec(notification(), 0..6)).prop_map(
+        |((saved_at, journal_seq), workspaces, notifications)| {
             let mut session = SavedSession {
                 saved_at: UnixMillis(saved_at),
                 journal_seq,
@@ -81,7 +72,8 @@ pub(crate) fn session() -> impl Strategy<Value = SavedSession> {
                 session.workspaces.push(Arc::new(workspace));
             }
             session
-        })
+        },
+    )
 }
 
 fn id(n: usize) -> [u8; 10] {
@@ -99,78 +91,46 @@ fn number<T>(items: Vec<T>, set: impl Fn(&mut T, [u8; 10])) -> Vec<Arc<T>> {
 }
 
 fn workspace() -> impl Strategy<Value = SavedWorkspace> {
-    (
-        text(),
-        select(Naming::ALL),
-        os(),
-        any::<[bool; 4]>(),
-        any::<u64>(),
+    (text(), select(Naming::ALL), os(), any::<[bool; 4]>(), any::<u64>()).prop_map(
+        |(name, naming, cwd, [auto_resume, auto_continue, history, archived], at)| SavedWorkspace {
+            id: WorkspaceId::from_random([0; 10]),
+            handle: "".into(),
+            name: name.into(),
+            naming,
+            cwd: cwd.into(),
+            active_tab: None,
+            switches: Switches { auto_resume, auto_continue, history },
+            archived,
+            created_at: UnixMillis(at),
+        },
     )
-        .prop_map(
-            |(name, naming, cwd, [auto_resume, auto_continue, history, archived], at)| {
-                SavedWorkspace {
-                    id: WorkspaceId::from_random([0; 10]),
-                    handle: "".into(),
-                    name: name.into(),
-                    naming,
-                    cwd: cwd.into(),
-                    active_tab: None,
-                    switches: Switches {
-                        auto_resume,
-                        auto_continue,
-                        history,
-                    },
-                    archived,
-                    created_at: UnixMillis(at),
-                }
-            },
-        )
 }
 
 fn pane() -> impl Strategy<Value = SavedPane> {
     let words = (select(Lifecycle::ALL), select(Attention::ALL));
-    let vars = vec(
-        (
-            select(&["TERM", "LANG", "SIGNALTTY_NOTE", "SIGNALTTY_X"][..]),
-            os(),
-        ),
-        0..4,
-    );
+    let vars = vec((select(&["TERM", "LANG", "SIGNALTTY_NOTE", "SIGNALTTY_X"][..]), os()), 0..4);
     let process = (os(), vec(os(), 0..4), vars, size(), option::of(end()));
     let texts = (text(), option::of(text()));
-    (
-        process,
-        words,
-        texts,
-        option::of(agent()),
-        any::<(bool, u64)>(),
-    )
-        .prop_map(
-            |(
-                (cwd, argv, env, size, end),
-                (lifecycle, attention),
-                (title, message),
+    (process, words, texts, option::of(agent()), any::<(bool, u64)>()).prop_map(
+        |((cwd, argv, env, size, end), (lifecycle, attention), (title, message), agent, rest)| {
+            SavedPane {
+                id: PaneId::from_random([0; 10]),
+                tab: TabId::from_random([0; 10]),
+                title: title.into(),
+                titled_by_user: rest.0,
+                cwd: cwd.into(),
+                argv,
+                env: SavedEnv::filter(env),
+                size,
                 agent,
-                rest,
-            )| {
-                SavedPane {
-                    id: PaneId::from_random([0; 10]),
-                    tab: TabId::from_random([0; 10]),
-                    title: title.into(),
-                    titled_by_user: rest.0,
-                    cwd: cwd.into(),
-                    argv,
-                    env: SavedEnv::filter(env),
-                    size,
-                    agent,
-                    lifecycle,
-                    attention,
-                    last_message: message.map(Into::into),
-                    end,
-                    created_at: UnixMillis(rest.1),
-                }
-            },
-        )
+                lifecycle,
+                attention,
+                last_message: message.map(Into::into),
+                end,
+                created_at: UnixMillis(rest.1),
+            }
+        },
+    )
 }
 
 fn end() -> impl Strategy<Value = PaneEnd> {
@@ -185,23 +145,17 @@ fn end() -> impl Strategy<Value = PaneEnd> {
 
 fn notification() -> impl Strategy<Value = Notification> {
     let severity = select(&[Severity::Info, Severity::Warning, Severity::Error][..]);
-    (
-        text(),
-        text(),
-        severity,
-        any::<(u64, Option<u64>, Option<[u8; 10]>)>(),
+    (text(), text(), severity, any::<(u64, Option<u64>, Option<[u8; 10]>)>()).prop_map(
+        |(title, body, severity, (at, read_at, pane))| Notification {
+            id: NotificationId::from_random([0; 10]),
+            pane: pane.map(PaneId::from_random),
+            title: title.into(),
+            body: body.into(),
+            severity,
+            created_at: UnixMillis(at),
+            read_at: read_at.map(UnixMillis),
+        },
     )
-        .prop_map(
-            |(title, body, severity, (at, read_at, pane))| Notification {
-                id: NotificationId::from_random([0; 10]),
-                pane: pane.map(PaneId::from_random),
-                title: title.into(),
-                body: body.into(),
-                severity,
-                created_at: UnixMillis(at),
-                read_at: read_at.map(UnixMillis),
-            },
-        )
 }
 
 fn size() -> impl Strategy<Value = Size> {
@@ -209,24 +163,13 @@ fn size() -> impl Strategy<Value = Size> {
 }
 
 pub(super) fn text() -> impl Strategy<Value = String> {
-    prop_oneof![
-        ".{0,12}",
-        "[\\PC\u{0}-\u{1f}\"\\\\]{0,8}",
-        Just(String::new())
-    ]
+    prop_oneof![".{0,12}", "[\\PC\u{0}-\u{1f}\"\\\\]{0,8}", Just(String::new())]
 }
 
 /// Text of the system, often not UTF-8.
 pub(super) fn os() -> impl Strategy<Value = OsString> {
-    prop_oneof![
-        text().prop_map(Into::into),
-        vec(1u8.., 0..8).prop_map(OsString::from_vec)
-    ]
+    prop_oneof![text().prop_map(Into::into), vec(1u8.., 0..8).prop_map(OsString::from_vec)]
 }
 
-const DIRECTIONS: [Direction; 4] = [
-    Direction::Left,
-    Direction::Right,
-    Direction::Up,
-    Direction::Down,
-];
+const DIRECTIONS: [Direction; 4] =
+    [Direction::Left, Direction::Right, Direction::Up, Direction::Down];

@@ -23,44 +23,22 @@ pub(crate) fn changed(panes: &[u8], change: impl Fn(&mut Value)) -> (SavedSessio
 /// unique, and what is active exists.
 pub(crate) fn assert_sound(session: &SavedSession) {
     for pane in &session.panes {
-        let places = session
-            .tabs
-            .iter()
-            .filter(|tab| tab.layout.contains(pane.id))
-            .count();
+        let places = session.tabs.iter().filter(|tab| tab.layout.contains(pane.id)).count();
         assert_eq!(places, 1, "{}", pane.id);
-        assert!(
-            session
-                .tabs
-                .iter()
-                .any(|tab| tab.id == pane.tab && tab.layout.contains(pane.id))
-        );
+        assert!(session.tabs.iter().any(|tab| tab.id == pane.tab && tab.layout.contains(pane.id)));
     }
     let leaves: usize = session.tabs.iter().map(|tab| tab.layout.len()).sum();
     assert_eq!(leaves, session.panes.len());
     for tab in &session.tabs {
-        assert!(
-            session
-                .workspaces
-                .iter()
-                .any(|workspace| workspace.id == tab.workspace)
-        );
+        assert!(session.workspaces.iter().any(|workspace| workspace.id == tab.workspace));
         assert!(tab.layout.contains(tab.active_pane));
     }
     for (n, workspace) in session.workspaces.iter().enumerate() {
-        let tabs: Vec<_> = session
-            .tabs
-            .iter()
-            .filter(|tab| tab.workspace == workspace.id)
-            .map(|t| t.id)
-            .collect();
+        let tabs: Vec<_> =
+            session.tabs.iter().filter(|tab| tab.workspace == workspace.id).map(|t| t.id).collect();
         assert_eq!(workspace.active_tab.is_some(), !tabs.is_empty());
         assert!(workspace.active_tab.is_none_or(|tab| tabs.contains(&tab)));
         assert!(!workspace.handle.is_empty());
-        assert!(
-            session.workspaces[..n]
-                .iter()
-                .all(|other| other.handle != workspace.handle)
-        );
+        assert!(session.workspaces[..n].iter().all(|other| other.handle != workspace.handle));
     }
 }

@@ -35,12 +35,6 @@ pub(crate) fn saved() -> (tempfile::TempDir, PathBuf) {
     let mut opened = open(&path);
     let session = session("api", &[1]);
     let tails = [(pane_id(1), &b"tail\n"[..])];
-    opened
-        .store
-        .save(Save {
-            tails: &tails,
-            ..synced(&session)
-        })
-        .unwrap();
+    opened.store.save(Save { tails: &tails, ..synced(&session) }).unwrap();
     (temporary, path)
 }

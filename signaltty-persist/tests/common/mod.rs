@@ -44,10 +44,7 @@ pub(crate) fn owner() -> Owner {
 }
 
 pub(crate) fn program() -> Program {
-    Program {
-        version: "0.1.0".into(),
-        protocol: 1,
-    }
+    Program { version: "0.1.0".into(), protocol: 1 }
 }
 
 pub(crate) fn open(path: &Path) -> Opened {
@@ -64,13 +61,7 @@ pub(crate) fn open_fault(fs: &FaultFs) -> Opened<FaultFs> {
 }
 
 pub(crate) fn synced(session: &SavedSession) -> Save<'_> {
-    Save {
-        session,
-        durability: Durability::Synced,
-        tails: &[],
-        closed: &[],
-        now: Duration::ZERO,
-    }
+    Save { session, durability: Durability::Synced, tails: &[], closed: &[], now: Duration::ZERO }
 }
 
 /// One workspace with one tab of these panes side by side, named `name`.
@@ -80,15 +71,7 @@ pub(crate) fn session(name: &str, panes: &[u8]) -> SavedSession {
     let mut layout = Layout::single(pane_id(*first));
     let mut last = *first;
     for pane in rest {
-        layout
-            .split(
-                pane_id(last),
-                Direction::Right,
-                pane_id(*pane),
-                &limits,
-                None,
-            )
-            .unwrap();
+        layout.split(pane_id(last), Direction::Right, pane_id(*pane), &limits, None).unwrap();
         last = *pane;
     }
     SavedSession {
@@ -101,11 +84,7 @@ pub(crate) fn session(name: &str, panes: &[u8]) -> SavedSession {
             naming: Naming::Done,
             cwd: "/home/user/api".into(),
             active_tab: Some(tab_id(1)),
-            switches: Switches {
-                auto_resume: true,
-                auto_continue: false,
-                history: true,
-            },
+            switches: Switches { auto_resume: true, auto_continue: false, history: true },
             archived: false,
             created_at: UnixMillis(5),
         })],
@@ -115,10 +94,7 @@ pub(crate) fn session(name: &str, panes: &[u8]) -> SavedSession {
             title: "main".into(),
             layout,
             active_pane: pane_id(*first),
-            area: Size {
-                cols: 120,
-                rows: 40,
-            },
+            area: Size { cols: 120, rows: 40 },
             created_at: UnixMillis(6),
         })],
         panes: panes.iter().map(|n| Arc::new(pane(*n))).collect(),
@@ -150,14 +126,8 @@ pub(crate) fn pane(n: u8) -> SavedPane {
                 ),
                 anchor: Some(Anchor {
                     record: "/home/user/.claude-work/record.jsonl".into(),
-                    file: Some(FileIdentity {
-                        device: 1,
-                        inode: 2,
-                    }),
-                    extent: Extent::Lines {
-                        bytes: 4096,
-                        sha256: [7; 32],
-                    },
+                    file: Some(FileIdentity { device: 1, inode: 2 }),
+                    extent: Extent::Lines { bytes: 4096, sha256: [7; 32] },
                     last_message: Some("message-9".into()),
                     user_messages: 3,
                     base: None,
@@ -176,10 +146,7 @@ pub(crate) fn pane(n: u8) -> SavedPane {
         last_message: Some("running the tests".into()),
         end: Some(PaneEnd {
             cause: EndCause::Shutdown,
-            status: Some(ExitStatus {
-                code: None,
-                signal: Some(1),
-            }),
+            status: Some(ExitStatus { code: None, signal: Some(1) }),
             at: UnixMillis(9),
         }),
         created_at: UnixMillis(7),

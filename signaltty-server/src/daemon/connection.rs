@@ -4,12 +4,13 @@
 //! than one request. A line over the limit is answered and skipped.
 
 use std::io;
+use std::sync::Arc;
 
 use bytes::{Buf as _, BytesMut};
 use serde_json::{Value, json};
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::UnixStream;
-use tokio::sync::{broadcast, mpsc, oneshot};
+use tokio::sync::{broadcast, mpsc, oneshot, watch};
 
 use super::attach;
 use super::event::{Answer, Event, Peer};
@@ -19,11 +20,42 @@ use crate::protocol::{MAX_REQUEST, Outcome, Reply, Request, VERSION, WireError, 
 /// How much of an oversized line is skipped before the connection is closed.
 const MAX_SKIPPED: usize = 64 * 1024 * 1024;
 
+/// Counts requests that the server took and did not answer yet, so that a server
+/// that ends can wait for its last replies to be written.
+#[derive(Debug, Clone)]
+pub(crate) struct Replies(Arc<watch::Sender<usize>>);
+
+/// One request that is to be answered.
+struct Due(Replies);
+
+impl Replies {
+    pub(crate) fn new() -> Self {
+        Self(Arc::new(watch::Sender::new(0)))
+    }
+
+    fn due(&self) -> Due {
+        self.0.send_modify(|count| *count += 1);
+        Due(self.clone())
+    }
+
+    /// Waits until every request was answered.
+    pub(crate) async fn written(&self) {
+        let _ = self.0.subscribe().wait_for(|count| *count == 0).await;
+    }
+}
+
+impl Drop for Due {
+    fn drop(&mut self) {
+        self.0.0.send_modify(|count| *count -= 1);
+    }
+}
+
 /// Serves a connection until its end.
 pub(crate) async fn serve(
     mut stream: UnixStream,
     peer: Peer,
     events: mpsc::Sender<Event>,
+    replies: Replies,
 ) -> io::Result<()> {
     let mut buffer = BytesMut::new();
     loop {
@@ -48,6 +80,7 @@ pub(crate) async fn serve(
         };
         let id = request.id.clone();
         let (respond, answer) = oneshot::channel();
+        let due = replies.due();
         if events.send(Event::Request { peer, request, respond }).await.is_err() {
             return Ok(());
         }
@@ -60,6 +93,7 @@ pub(crate) async fn serve(
             Answer::Value(Err(error)) => write_error(&mut stream, &id, error).await?,
             Answer::Attached(attachment) => {
                 write_value(&mut stream, &id, attachment.reply.clone()).await?;
+                drop(due);
                 return attach::serve(stream, buffer, attachment, events).await;
             }
             Answer::Subscribed(subscription) => {
@@ -68,6 +102,7 @@ pub(crate) async fn serve(
                     "epoch": format!("{:016x}", subscription.epoch.0),
                 });
                 write_value(&mut stream, &id, from).await?;
+                drop(due);
                 return publish(stream, subscription).await;
             }
         }

@@ -9,7 +9,7 @@ use rustix::fs::Mode;
 use tokio::net::{UnixListener, UnixStream};
 use tokio::sync::{Semaphore, mpsc};
 
-use super::connection;
+use super::connection::{self, Replies};
 use super::event::{Event, Peer};
 use crate::protocol::{WireError, code};
 
@@ -82,7 +82,11 @@ impl Socket {
     }
 
     /// Accepts until the loop is gone.
-    pub(crate) async fn accept(self: Arc<Self>, events: mpsc::Sender<Event>) -> io::Result<()> {
+    pub(crate) async fn accept(
+        self: Arc<Self>,
+        events: mpsc::Sender<Event>,
+        replies: Replies,
+    ) -> io::Result<()> {
         let listener = UnixListener::from_std(self.listener.try_clone()?)?;
         let room = Arc::new(Semaphore::new(CONNECTIONS));
         let euid = rustix::process::geteuid().as_raw();
@@ -108,9 +112,9 @@ impl Socket {
                 continue;
             };
             let pid = cred.pid().and_then(|pid| u32::try_from(pid).ok());
-            let events = events.clone();
+            let (events, replies) = (events.clone(), replies.clone());
             tokio::spawn(async move {
-                if let Err(error) = connection::serve(stream, Peer { pid }, events).await {
+                if let Err(error) = connection::serve(stream, Peer { pid }, events, replies).await {
                     tracing::debug!("a connection ended: {error}");
                 }
                 drop(permit);

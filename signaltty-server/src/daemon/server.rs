@@ -9,8 +9,10 @@ use signaltty_core::id::ServerEpoch;
 use signaltty_core::session::Config;
 use signaltty_persist::{Owner, Program, StateDir, Store};
 use tokio::sync::mpsc;
+use tokio::time::timeout;
 
 use super::clock::{Clock, wall};
+use super::connection::Replies;
 use super::error::ServerError;
 use super::event::Event;
 use super::event_loop::{Parts, run_loop};
@@ -22,6 +24,9 @@ use crate::config::Paths;
 /// Events that may wait for the loop. Senders wait, so a flood slows its source
 /// and nothing is lost.
 const EVENTS: usize = 1_024;
+
+/// How long a server that ends waits for clients to take their last replies.
+const LAST_REPLIES: std::time::Duration = std::time::Duration::from_millis(500);
 
 /// How `signaltty-server` is started.
 #[derive(Debug, Clone)]
@@ -167,7 +172,8 @@ impl Server {
                 signals::watch(send.clone())
                     .map_err(|source| ServerError::Setup { what: "watch signals", source })?;
             }
-            let accept = tokio::spawn(Arc::clone(&socket).accept(send.clone()));
+            let replies = Replies::new();
+            let accept = tokio::spawn(Arc::clone(&socket).accept(send.clone(), replies.clone()));
             let epoch = ServerEpoch(u64::from_le_bytes(random::bytes()));
             let program = Program { version: env!("CARGO_PKG_VERSION").to_owned(), protocol: 1 };
             let opened = tokio::task::spawn_blocking(move || Store::open(dir, program)).await;
@@ -197,6 +203,9 @@ impl Server {
             let result = run_loop(parts).await;
             accept.abort();
             drop(socket);
+            if timeout(LAST_REPLIES, replies.written()).await.is_err() {
+                tracing::warn!("some clients did not take their last reply");
+            }
             result
         });
         // Ends when the loop has dropped its side.

@@ -25,9 +25,7 @@ impl Reader<'_> {
             reported_argv: agent
                 .reported_argv
                 .map(|argv| ReportedArgv(argv.into_iter().map(|text| text.0).collect())),
-            last_failure: agent
-                .last_failure
-                .map(|failure| self.failure(pane, failure)),
+            last_failure: agent.last_failure.map(|failure| self.failure(pane, failure)),
             interrupted: agent.interrupted,
             kind,
         })
@@ -41,23 +39,12 @@ impl Reader<'_> {
         let config_env = config_env(found.config_env);
         if config_env.iter().count() != saved {
             // With other variables the same id names another record.
-            self.replaced(
-                pane,
-                "the agent's environment",
-                "a variable is not one to be saved",
-            );
+            self.replaced(pane, "the agent's environment", "a variable is not one to be saved");
             anchor = None;
         }
-        let previous = found
-            .previous
-            .and_then(|id| self.value(pane, "the previous id", id.parse()));
-        Some(Conversation {
-            id,
-            cwd: found.cwd.into_path(),
-            config_env,
-            anchor,
-            previous,
-        })
+        let previous =
+            found.previous.and_then(|id| self.value(pane, "the previous id", id.parse()));
+        Some(Conversation { id, cwd: found.cwd.into_path(), config_env, anchor, previous })
     }
 
     fn anchor(&mut self, pane: &str, part: Part<AnchorV1>) -> Option<Anchor> {
@@ -67,17 +54,10 @@ impl Reader<'_> {
 
     fn failure(&mut self, pane: &str, failure: FailureV1) -> ResumeFailure {
         let code = FailureCode::parse(&failure.code).unwrap_or_else(|| {
-            self.replaced(
-                pane,
-                "the reason of the last failure",
-                "the code is not known",
-            );
+            self.replaced(pane, "the reason of the last failure", "the code is not known");
             FailureCode::Unconfirmed
         });
-        ResumeFailure {
-            refusal: Refusal::new(code, failure.message),
-            at: UnixMillis(failure.at),
-        }
+        ResumeFailure { refusal: Refusal::new(code, failure.message), at: UnixMillis(failure.at) }
     }
 }
 
@@ -106,18 +86,11 @@ fn anchor(found: AnchorV1) -> Result<Anchor, &'static str> {
     };
     Ok(Anchor {
         record,
-        file: found.file.map(|file| FileIdentity {
-            device: file.device,
-            inode: file.inode,
-        }),
+        file: found.file.map(|file| FileIdentity { device: file.device, inode: file.inode }),
         extent,
         last_message: found.last_message.map(Into::into),
         user_messages: found.user_messages,
-        base: found
-            .base
-            .map(|base| anchor(*base))
-            .transpose()?
-            .map(Box::new),
+        base: found.base.map(|base| anchor(*base)).transpose()?.map(Box::new),
     })
 }
 

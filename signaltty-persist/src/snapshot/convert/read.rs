@@ -47,12 +47,10 @@ impl<'a> Reader<'a> {
         found: WorkspaceV1,
     ) -> Result<SavedWorkspace, IdError> {
         let record = found.id;
-        let naming = found
-            .naming
-            .and_then(|text| self.word(&record, "the naming", &text, Naming::parse));
-        let active_tab = found
-            .active_tab
-            .and_then(|tab| self.value(&record, "the active tab", tab.parse()));
+        let naming =
+            found.naming.and_then(|text| self.word(&record, "the naming", &text, Naming::parse));
+        let active_tab =
+            found.active_tab.and_then(|tab| self.value(&record, "the active tab", tab.parse()));
         Ok(SavedWorkspace {
             id: record.parse()?,
             handle: found.handle.into(),
@@ -85,11 +83,7 @@ impl<'a> Reader<'a> {
         let saved = found.env.len();
         let env = SavedEnv::filter(found.env.into_iter().map(|(name, value)| (name, value.0)));
         if env.iter().count() != saved {
-            self.replaced(
-                &record,
-                "the environment",
-                "a variable is not one to be saved",
-            );
+            self.replaced(&record, "the environment", "a variable is not one to be saved");
         }
         let lifecycle = found
             .lifecycle
@@ -129,9 +123,7 @@ impl<'a> Reader<'a> {
             .and_then(|text| self.word(&record, "the severity", &text, Severity::parse));
         Ok(Notification {
             id: record.parse()?,
-            pane: found
-                .pane
-                .and_then(|pane| self.value(&record, "the pane", pane.parse())),
+            pane: found.pane.and_then(|pane| self.value(&record, "the pane", pane.parse())),
             title: found.title.into(),
             body: found.body.into(),
             severity: severity.unwrap_or(Severity::Warning),
@@ -143,11 +135,7 @@ impl<'a> Reader<'a> {
     /// What cannot be read counts as ended by a person: the one reading after
     /// which nothing is started by itself.
     fn end(&mut self, record: &str, part: Part<EndV1>) -> PaneEnd {
-        let careful = PaneEnd {
-            cause: EndCause::User,
-            status: None,
-            at: UnixMillis(0),
-        };
+        let careful = PaneEnd { cause: EndCause::User, status: None, at: UnixMillis(0) };
         let Some(found) = self.part(record, "the end of its process", part) else {
             return careful;
         };
@@ -160,15 +148,8 @@ impl<'a> Reader<'a> {
                 EndCause::User
             }
         };
-        let status = found.status.map(|s| ExitStatus {
-            code: s.code,
-            signal: s.signal,
-        });
-        PaneEnd {
-            cause,
-            status,
-            at: UnixMillis(found.at),
-        }
+        let status = found.status.map(|s| ExitStatus { code: s.code, signal: s.signal });
+        PaneEnd { cause, status, at: UnixMillis(found.at) }
     }
 
     fn cwd(&mut self, record: &str, found: Option<OsText>) -> PathBuf {
@@ -186,11 +167,7 @@ impl<'a> Reader<'a> {
         text: &str,
         parse: impl Fn(&str) -> Option<T>,
     ) -> Option<T> {
-        self.value(
-            record,
-            part,
-            parse(text).ok_or_else(|| format!("{:?} is not known", cut(text))),
-        )
+        self.value(record, part, parse(text).ok_or_else(|| format!("{:?} is not known", cut(text))))
     }
 
     pub(super) fn part<T>(&mut self, record: &str, name: &'static str, part: Part<T>) -> Option<T> {
@@ -209,9 +186,7 @@ impl<'a> Reader<'a> {
         part: &'static str,
         value: Result<T, E>,
     ) -> Option<T> {
-        value
-            .map_err(|error| self.replaced(record, part, error))
-            .ok()
+        value.map_err(|error| self.replaced(record, part, error)).ok()
     }
 
     pub(in super::super) fn replaced(
@@ -221,11 +196,7 @@ impl<'a> Reader<'a> {
         why: impl fmt::Display,
     ) {
         let why = why.to_string();
-        self.problems.push(Problem::PartReplaced {
-            record: cut(record),
-            part,
-            why,
-        });
+        self.problems.push(Problem::PartReplaced { record: cut(record), part, why });
     }
 }
 

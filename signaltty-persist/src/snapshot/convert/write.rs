@@ -60,10 +60,7 @@ impl From<&SavedTab> for TabV1 {
 
 impl From<Size> for SizeV1 {
     fn from(size: Size) -> Self {
-        Self {
-            cols: size.cols,
-            rows: size.rows,
-        }
+        Self { cols: size.cols, rows: size.rows }
     }
 }
 
@@ -96,10 +93,7 @@ impl From<&PaneEnd> for EndV1 {
                 EndCause::Process => PROCESS.into(),
                 EndCause::Shutdown => SHUTDOWN.into(),
             },
-            status: end.status.map(|status| StatusV1 {
-                code: status.code,
-                signal: status.signal,
-            }),
+            status: end.status.map(|status| StatusV1 { code: status.code, signal: status.signal }),
             at: end.at.0,
         }
     }
@@ -133,10 +127,7 @@ impl From<&Conversation> for ConversationV1 {
             id: conversation.id.as_str().into(),
             cwd: conversation.cwd.as_path().into(),
             config_env: conversation.config_env.iter().map(variable).collect(),
-            anchor: conversation
-                .anchor
-                .as_ref()
-                .map(|anchor| Part::Read(anchor.into())),
+            anchor: conversation.anchor.as_ref().map(|anchor| Part::Read(anchor.into())),
             previous: conversation.previous.as_ref().map(|id| id.as_str().into()),
         }
     }
@@ -146,9 +137,7 @@ impl From<&Anchor> for AnchorV1 {
     fn from(anchor: &Anchor) -> Self {
         Self {
             record: anchor.record.as_path().into(),
-            file: anchor
-                .file
-                .map(|FileIdentity { device, inode }| FileV1 { device, inode }),
+            file: anchor.file.map(|FileIdentity { device, inode }| FileV1 { device, inode }),
             extent: extent(&anchor.extent),
             last_message: anchor.last_message.as_ref().map(text),
             user_messages: anchor.user_messages,
@@ -173,13 +162,10 @@ impl From<&Notification> for NotificationV1 {
 
 fn extent(extent: &Extent) -> Option<ExtentV1> {
     match extent {
-        Extent::Lines { bytes, sha256 } => Some(ExtentV1::Lines {
-            bytes: *bytes,
-            sha256: to_hex(sha256),
-        }),
-        Extent::Rows { messages } => Some(ExtentV1::Rows {
-            messages: *messages,
-        }),
+        Extent::Lines { bytes, sha256 } => {
+            Some(ExtentV1::Lines { bytes: *bytes, sha256: to_hex(sha256) })
+        }
+        Extent::Rows { messages } => Some(ExtentV1::Rows { messages: *messages }),
         // A kind that the core gained and this format did not: without it the
         // anchor reads as damaged, and the conversation is not resumed.
         _ => None,
@@ -187,9 +173,7 @@ fn extent(extent: &Extent) -> Option<ExtentV1> {
 }
 
 fn texts(argv: &[std::ffi::OsString]) -> Vec<OsText> {
-    argv.iter()
-        .map(|argument| OsText(argument.clone()))
-        .collect()
+    argv.iter().map(|argument| OsText(argument.clone())).collect()
 }
 
 fn variable((name, value): (&str, &OsStr)) -> (String, OsText) {
