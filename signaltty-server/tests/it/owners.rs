@@ -156,3 +156,19 @@ fn c098_a_socket_of_another_server_that_took_the_path_is_left_alone() {
     assert!(server.term().success());
     assert_eq!(fs::read(home.socket()).unwrap(), b"somebody's");
 }
+
+#[test]
+fn a_socket_that_another_server_answers_on_is_not_taken_over() {
+    let (home, other) = (Home::new(), Home::new());
+    let first = Server::start(&home);
+    let refused = Server::refused(&other, |command| {
+        command.arg("--socket").arg(home.socket());
+    });
+    assert_eq!(refused.code, Some(1), "{}", refused.stderr);
+    let socket = home.socket().display().to_string();
+    for text in [&*socket, "--socket"] {
+        assert!(refused.stderr.contains(text), "{}", refused.stderr);
+    }
+    assert!(other.files().is_empty());
+    assert_eq!(first.status()["pid"], first.pid());
+}

@@ -151,3 +151,69 @@ fn a_shutdown_request_minds_what_runs_unless_it_is_forced() {
     server.ask("server.shutdown", json!({}));
     assert!(server.wait_exit().success());
 }
+
+#[test]
+fn s0_4_the_last_save_finds_room_among_many_readers() {
+    let home = Home::new();
+    let mut server = Server::start(&home);
+    let pane = server.sh(&home, "seq 20000; exec cat");
+    server.wait_text(&pane, "20000");
+    for round in 0..3 {
+        assert!(server.term().success());
+        server = Server::start(&home);
+        let title = format!("among readers {round}");
+        std::thread::scope(|scope| {
+            for _ in 0..150 {
+                let mut client = server.connect();
+                let ask = json!({"pane": pane, "lines": 1});
+                scope.spawn(move || {
+                    // Until the server is gone.
+                    loop {
+                        client.send("pane.read", ask.clone());
+                        if client.line().is_none() {
+                            return;
+                        }
+                    }
+                });
+            }
+            server.ask("pane.rename", json!({"pane": pane, "title": title}));
+            assert!(server.term().success());
+        });
+        server = Server::start(&home);
+        assert_eq!(server.pane(&pane)["title"], title);
+    }
+}
+
+#[test]
+fn a_shutdown_request_is_always_answered() {
+    let home = Home::new();
+    for _ in 0..25 {
+        let mut server = Server::start(&home);
+        server.ask("server.shutdown", json!({}));
+        assert!(server.wait_exit().success());
+    }
+}
+
+#[test]
+fn c094_what_left_its_pane_is_reported_and_not_waited_for() {
+    let home = Home::new();
+    let mut server = Server::start(&home);
+    let file = home.path("work/escaped");
+    let script = format!(
+        "sleep 900 & setsid sh -c 'echo $$ > {0}.new; mv {0}.new {0}; exec sleep 901' & wait",
+        file.display()
+    );
+    server.sh(&home, &script);
+    wait_until("the process that leaves", || file.exists());
+    let escaped: u32 = std::fs::read_to_string(&file).unwrap().trim().parse().unwrap();
+    let children = server.children();
+    let mut inside = children.clone();
+    inside.extend(process::children(children[0].pid));
+    inside.retain(|process| process.pid != escaped);
+    assert_eq!(inside.len(), 2);
+    assert!(server.term().success());
+    wait_gone(&inside);
+    let said = server.stderr();
+    process::signal(escaped, Signal::KILL);
+    assert!(said.contains(&escaped.to_string()), "{said}");
+}

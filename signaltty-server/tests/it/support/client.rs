@@ -1,6 +1,6 @@
 //! A small client of the socket's line protocol.
 
-use std::io::{BufRead as _, BufReader, Write as _};
+use std::io::{BufRead as _, BufReader, ErrorKind, Write as _};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::time::Instant;
@@ -54,9 +54,12 @@ impl Client {
     }
 
     pub fn send_line(&mut self, line: &str) {
-        let stream = self.stream.get_mut();
-        stream.write_all(line.as_bytes()).unwrap();
-        stream.write_all(b"\n").unwrap();
+        let line = format!("{line}\n");
+        match self.stream.get_mut().write_all(line.as_bytes()) {
+            // The server went away, which the next read says.
+            Err(error) if error.kind() == ErrorKind::BrokenPipe => {}
+            sent => sent.unwrap(),
+        }
     }
 
     /// The next reply.
@@ -79,7 +82,7 @@ impl Client {
         match self.stream.read_line(&mut line) {
             Ok(0) => None,
             Ok(_) => Some(line),
-            Err(error) if error.kind() == std::io::ErrorKind::ConnectionReset => None,
+            Err(error) if error.kind() == ErrorKind::ConnectionReset => None,
             Err(error) => panic!("no line came: {error}"),
         }
     }
