@@ -21,6 +21,7 @@ mod hooks;
 mod kills;
 mod owners;
 mod refusals;
+mod requests;
 mod restart;
 mod resume;
 mod scale;

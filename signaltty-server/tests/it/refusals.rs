@@ -3,35 +3,10 @@
 
 use std::fs;
 
-use serde_json::{Value, json};
+use serde_json::json;
 
-use crate::support::{Failure, Home, Server};
-
-/// A request, the code of its error, the reason in its details, and what its
-/// message says.
-type Case<'a> = (&'a str, Value, &'a str, &'a str, &'a [&'a str]);
-
-/// Asks and compares; the session and the state directory must stay as they are.
-fn check(home: &Home, server: &Server, cases: &[Case<'_>]) {
-    server.wait_saved();
-    let tree = server.ask("session.list", json!({}));
-    let files = home.files();
-    for (method, params, code, reason, says) in cases {
-        let shown = format!("{method} {params}").chars().take(200).collect::<String>();
-        let failure = server.call(method, params.clone()).expect_err(&shown);
-        assert_eq!(failure.code, *code, "{shown}: {}", failure.message);
-        assert_eq!(failure.reason(), *reason, "{shown}: {}", failure.message);
-        for text in *says {
-            let message = &failure.message;
-            assert!(message.contains(text), "{shown}: no {text:?} in {message:?}");
-        }
-        let short = failure.message.len() < 1_000;
-        assert!(short, "{shown}: {} bytes", failure.message.len());
-        assert_eq!(server.ask("session.list", json!({})), tree, "{shown}");
-        assert_eq!(server.status()["saved"], true, "{shown}");
-    }
-    assert_eq!(home.files(), files);
-}
+use crate::support::refusal::{Case, check};
+use crate::support::{Home, Server};
 
 #[test]
 fn names_that_name_nothing_or_too_much_are_refused() {
@@ -135,53 +110,6 @@ fn commands_that_cannot_start_leave_no_pane() {
 }
 
 #[test]
-fn malformed_requests_are_refused_and_the_connection_goes_on() {
-    let home = Home::new();
-    let server = Server::start(&home);
-    let pane = server.spawn(&home, &["/bin/cat"]);
-    let typo = json!({"pane": pane, "keys": ["Enter", "Entr"]});
-    let no_title = json!({"pane": pane});
-    let cases: [Case<'_>; 9] = [
-        ("pane.rename", json!({"pane": 3, "title": "x"}), "BAD_PARAMS", "", &["params", "string"]),
-        ("pane.rename", no_title, "BAD_PARAMS", "", &["params", "`title`"]),
-        ("pane.rename", json!([]), "BAD_PARAMS", "", &["params"]),
-        ("pane.keys", typo, "BAD_PARAMS", "", &["\"Entr\"", "not a key", "Enter"]),
-        ("workspace.rename", json!({}), "BAD_PARAMS", "", &["`workspace`"]),
-        ("session.rename", json!({}), "UNKNOWN_METHOD", "", &["session.rename", "pane.rename"]),
-        ("pane.spilt", json!({}), "UNKNOWN_METHOD", "", &["pane.spilt", "pane.split"]),
-        ("", json!({}), "UNKNOWN_METHOD", "", &["\"\"", "server.status"]),
-        (
-            "workspace.new",
-            json!({"cwd": "/", "argv": ["/bin/cat"], "env": {"A=B": "x"}}),
-            "BAD_PARAMS",
-            "",
-            &["env", "A=B"],
-        ),
-    ];
-    check(&home, &server, &cases);
-
-    let mut client = server.connect();
-    let newer = r#"{"v":"signaltty/2","id":"9","method":"server.status"}"#;
-    let huge = format!(r#"{{"v":"signaltty/1","id":"1","x":"{}"}}"#, "x".repeat(2 << 20));
-    let lines = [
-        ("nonsense", "BAD_PARAMS", "not JSON"),
-        (r#"{"id":"1","method":"server.status"}"#, "BAD_PARAMS", "`v` is missing"),
-        (newer, "BAD_PROTOCOL", "the server is older"),
-        (&huge, "TOO_LARGE", "1048576"),
-        ("", "BAD_PARAMS", "not JSON"),
-        ("\u{fffd}\0\u{1b}[2J", "BAD_PARAMS", "not JSON"),
-    ];
-    for (line, code, says) in lines {
-        client.send_line(line);
-        let failure: Failure = client.reply().unwrap_err();
-        assert_eq!(failure.code, code, "{}", failure.message);
-        assert!(failure.message.contains(says), "{}", failure.message);
-        client.call("server.status", json!({})).unwrap();
-    }
-    assert_eq!(server.pane(&pane)["state"], "live");
-}
-
-#[test]
 fn a_split_without_room_is_refused_and_starts_nothing() {
     let home = Home::new();
     let server = Server::start(&home);
@@ -195,32 +123,4 @@ fn a_split_without_room_is_refused_and_starts_nothing() {
     check(&home, &server, &[("pane.split", split, "NO_ROOM", "", &["room"])]);
     assert_eq!(server.children().len(), made);
     assert_eq!(server.panes().len(), made);
-}
-
-#[test]
-fn what_needs_a_process_says_what_to_do_where_there_is_none() {
-    let home = Home::new();
-    let server = Server::start(&home);
-    let pane = server.sh(&home, "exit 3");
-    server.wait_state(&pane, "exited");
-    let (again, at) = ("pane restart", pane.as_str());
-    let ask = |extra: Value| {
-        let mut ask = json!({"pane": pane});
-        ask.as_object_mut().unwrap().extend(extra.as_object().unwrap().clone());
-        ask
-    };
-    let cases: [Case<'_>; 5] = [
-        ("pane.send", ask(json!({"text": "x"})), "PANE_NOT_LIVE", "", &[at, "exited", again]),
-        ("pane.keys", ask(json!({"keys": ["x"]})), "PANE_NOT_LIVE", "", &[at, "exited", again]),
-        (
-            "pane.attach",
-            ask(json!({"cols": 80, "rows": 24})),
-            "PANE_NOT_LIVE",
-            "",
-            &[at, "exited", again],
-        ),
-        ("pane.terminate", ask(json!({})), "PANE_NOT_LIVE", "", &[at, "exited"]),
-        ("pane.resume", ask(json!({})), "NOT_RESUMABLE", "", &[at, "cannot be resumed"]),
-    ];
-    check(&home, &server, &cases);
 }

@@ -5,6 +5,7 @@ pub mod frames;
 pub mod home;
 pub mod process;
 pub mod random;
+pub mod refusal;
 pub mod server;
 pub mod talk;
 
