@@ -101,23 +101,22 @@ async fn read_frames(
     events: &mpsc::Sender<Event>,
 ) -> io::Result<()> {
     while let Some(frame) = reader.next().await? {
-        let sent = match frame {
+        // A process that ended takes nothing any more. The connection goes on
+        // until its client has been told so.
+        match frame {
             Frame::Input(bytes) if !read_only => {
-                messages.send(PaneMessage::Input { bytes, done: None }).await.is_ok()
+                let _ = messages.send(PaneMessage::Input { bytes, done: None }).await;
             }
             Frame::Resize { cols, rows } if !read_only => {
                 let what = ClientFact::Size { cols, rows };
-                events.send(Event::Client { pane, what }).await.is_ok()
+                let _ = events.send(Event::Client { pane, what }).await;
             }
             Frame::HistoryRequest { lines } => {
                 let lines = usize::try_from(lines).unwrap_or(usize::MAX);
-                messages.send(PaneMessage::History { id, lines }).await.is_ok()
+                let _ = messages.send(PaneMessage::History { id, lines }).await;
             }
             Frame::Detach => return Ok(()),
-            _ => true,
-        };
-        if !sent {
-            return Ok(());
+            _ => {}
         }
     }
     Ok(())

@@ -206,3 +206,45 @@ fn a_resize_is_not_lost_in_a_flood_of_keys() {
     sizer.input("\r");
     sizer.wait_text("22 77");
 }
+
+#[test]
+fn who_attaches_or_types_in_the_moment_of_the_end_is_told_it() {
+    let home = Home::new();
+    let server = Server::start(&home);
+    for _ in 0..15 {
+        let pane = server.sh(&home, "read go; exit 5");
+        let mut typist = attach(&server, &pane);
+        typist.input("\r");
+        // Until there is no process to attach to any more.
+        loop {
+            typist.input("more");
+            let mut client = server.connect();
+            let ask = json!({"pane": pane, "cols": 80, "rows": 24});
+            match client.call("pane.attach", ask) {
+                Ok(_) => {
+                    let exit = client.into_attached().wait_kind(EXIT);
+                    assert!(String::from_utf8(exit).unwrap().contains('5'));
+                }
+                Err(failure) => {
+                    assert_eq!(failure.code, "PANE_NOT_LIVE");
+                    break;
+                }
+            }
+        }
+        typist.wait_kind(EXIT);
+        server.ask("pane.close", json!({"pane": pane}));
+    }
+}
+
+#[test]
+fn keys_after_the_end_do_not_hide_it() {
+    let home = Home::new();
+    let server = Server::start(&home);
+    let pane = server.sh(&home, &flood(1_000_000, "exit 5"));
+    let mut slow = attach(&server, &pane);
+    slow.input("go\r");
+    server.wait_state(&pane, "exited");
+    // Nothing was read so far, the end neither.
+    slow.input("is anybody there?\r");
+    slow.wait_kind(EXIT);
+}

@@ -51,7 +51,7 @@ fn kill_again_and_again(rounds: usize, mut random: Random) {
     let mut known: BTreeMap<String, Titles> = BTreeMap::new();
     for round in 0..rounds {
         let mut server = Server::start(&home);
-        check(&server, &mut known, round);
+        check(&home, &server, &mut known, round);
         // Changes of earlier rounds were checked: they are on the disk.
         let end = Instant::now() + random.up_to(LIFE);
         let mut step = 0;
@@ -68,7 +68,7 @@ fn kill_again_and_again(rounds: usize, mut random: Random) {
         }
     }
     let server = Server::start(&home);
-    check(&server, &mut known, rounds);
+    check(&home, &server, &mut known, rounds);
 }
 
 /// Renames a pane, or splits one.
@@ -115,10 +115,15 @@ fn forget_late(titles: &mut Titles, killed: Instant) {
 
 /// Compares a server that just started with what is known, and takes over what
 /// it has.
-fn check(server: &Server, known: &mut BTreeMap<String, Titles>, round: usize) {
+fn check(home: &Home, server: &Server, known: &mut BTreeMap<String, Titles>, round: usize) {
     let status = server.status();
     assert_eq!(status["problems"], json!([]), "round {round}");
     assert!(server.children().is_empty(), "round {round}");
+    // S0-2: what a save left behind half-written is swept away.
+    for path in home.files().keys() {
+        let name = path.file_name().unwrap().to_string_lossy();
+        assert!(!name.starts_with(".tmp-"), "round {round}: {name} stayed");
+    }
     let found: BTreeMap<String, String> = server
         .panes()
         .iter()

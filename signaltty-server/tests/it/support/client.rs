@@ -95,6 +95,11 @@ impl Client {
     /// Turns the connection into an attached one.
     pub fn attach(mut self, params: Value) -> Attached {
         self.call("pane.attach", params).unwrap();
+        self.into_attached()
+    }
+
+    /// The connection after a reply that attached it.
+    pub fn into_attached(self) -> Attached {
         Attached::new(self.stream)
     }
 }

@@ -28,7 +28,11 @@ impl Attached {
         let mut frame = vec![kind];
         frame.extend(u32::try_from(payload.len()).unwrap().to_le_bytes());
         frame.extend(payload);
-        self.stream.get_mut().write_all(&frame).unwrap();
+        match self.stream.get_mut().write_all(&frame) {
+            // The server went away, which the next read says.
+            Err(error) if error.kind() == ErrorKind::BrokenPipe => {}
+            sent => sent.unwrap(),
+        }
     }
 
     pub fn input(&mut self, text: &str) {
