@@ -9,18 +9,19 @@ use clap::{Parser, error::ErrorKind};
 use crate::config::{Overrides, Paths};
 use crate::daemon::{self, ServeOptions};
 
-/// Keeps terminal sessions of coding agents, in the foreground.
+/// Keeps terminal sessions of coding agents, in the foreground. Of an option that
+/// is given twice the last one counts.
 #[derive(Debug, Parser)]
 #[command(name = "signaltty-server", version)]
 struct Arguments {
     /// Where clients connect [default: $SIGNALTTY_SOCKET, else the standard place]
-    #[arg(long, value_name = "PATH")]
+    #[arg(long, value_name = "PATH", overrides_with = "socket")]
     socket: Option<PathBuf>,
     /// Where the state is [default: $SIGNALTTY_STATE_DIR, else the standard place]
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", overrides_with = "state_dir")]
     state_dir: Option<PathBuf>,
     /// What to log, as in `info,signaltty_server=debug`
-    #[arg(long, value_name = "FILTER")]
+    #[arg(long, value_name = "FILTER", overrides_with = "log")]
     log: Option<String>,
     /// Know the demonstration agent, which `signaltty` contains
     #[arg(long, hide = true)]
