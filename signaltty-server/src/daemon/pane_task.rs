@@ -207,6 +207,10 @@ impl Pane {
                     Ok(count) => {
                         let chunk = Bytes::copy_from_slice(buffer.get(..count).unwrap_or_default());
                         self.output(chunk).await;
+                        // A pane that prints without an end would else keep its
+                        // thread for a hundred such rounds, and everybody who
+                        // waits for that thread.
+                        tokio::task::yield_now().await;
                     }
                     Err(error) => {
                         tracing::error!(pane = %self.instance, "reading a terminal failed: {error}");

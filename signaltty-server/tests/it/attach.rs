@@ -124,6 +124,10 @@ fn a_client_that_asks_gets_the_history_before_the_screen() {
     assert_eq!(client.next().unwrap().0, REPAINT);
 }
 
+/// Far more than sockets and queues hold. An emulator without optimization
+/// would take most of a minute for all of it on a loaded machine.
+const FLOOD: u32 = if cfg!(debug_assertions) { 6_000_000 } else { 20_000_000 };
+
 /// Prints so many bytes once it is told to, then what `after` prints.
 fn flood(bytes: u32, after: &str) -> String {
     format!("read go; head -c {bytes} /dev/zero | tr '\\0' x | fold -w 79; {after}")
@@ -133,7 +137,7 @@ fn flood(bytes: u32, after: &str) -> String {
 fn inv_t4_a_client_that_reads_nothing_holds_up_nobody_and_is_repainted() {
     let home = Home::new();
     let server = Server::start(&home);
-    let pane = server.sh(&home, &flood(20_000_000, "echo; echo END OF IT; exec cat"));
+    let pane = server.sh(&home, &flood(FLOOD, "echo; echo END OF IT; exec cat"));
     let mut slow = attach(&server, &pane);
     let mut quick = attach(&server, &pane);
     assert_eq!(quick.next().unwrap().0, REPAINT);
@@ -153,7 +157,7 @@ fn inv_t4_a_client_that_reads_nothing_holds_up_nobody_and_is_repainted() {
         assert_eq!(kind, OUTPUT);
         behind += payload.len();
     };
-    assert!(behind < 8_000_000, "{behind} bytes waited for a client that reads nothing");
+    assert!(behind < 3_000_000, "{behind} bytes waited for a client that reads nothing");
     assert!(repainted.contains("END OF IT"), "{repainted:?}");
     quick.input("for both\r");
     slow.wait_text("for both\r\nfor both");

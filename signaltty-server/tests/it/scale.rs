@@ -49,6 +49,31 @@ fn c091_two_hundred_panes_all_run_and_all_come_back() {
 }
 
 #[test]
+fn c095_panes_that_print_without_an_end_hold_up_nobody() {
+    let home = Home::new();
+    let server = Server::start(&home);
+    let quiet = server.spawn(&home, &["/bin/cat"]);
+    let loud: Vec<_> = (0..3).map(|_| server.spawn(&home, &["yes"])).collect();
+    for pane in &loud {
+        server.wait_text(pane, "y\ny\n");
+    }
+    let mut client = server.connect();
+    let mut times: Vec<_> = (0..21)
+        .map(|at| {
+            let began = Instant::now();
+            let text = format!("{at}\r");
+            client.call("pane.send", json!({"pane": quiet, "text": text})).unwrap();
+            client.call("pane.read", json!({"pane": quiet, "lines": 5})).unwrap();
+            began.elapsed()
+        })
+        .collect();
+    times.sort_unstable();
+    // Loaded machines stumble now and then; half of the times must be short.
+    assert!(times[10] < Duration::from_millis(500), "{times:?}");
+    server.wait_text(&quiet, "20\n20\n");
+}
+
+#[test]
 fn c092_descriptors_and_processes_go_with_panes_and_clients() {
     let home = Home::new();
     let server = Server::start(&home);
