@@ -1,124 +1,50 @@
 //! Notices of a host shutdown, with the delay lock held until the state is
 //! saved.
 //!
-//! This version holds the types and the switched-off path: a [`ShutdownWatch`]
-//! that never reports anything and says so in its [`Status`]. Nothing connects
-//! to a bus yet, so a reboot reaches the server as SIGTERM only.
+//! [`watch()`] returns at once; a task connects to the system bus, subscribes
+//! to logind's notice and takes a *delay* lock. When the host begins to go
+//! down, [`ShutdownWatch::next`] yields a [`HostShutdown`] with that lock; the
+//! host then waits, within its own limit, until the lock is dropped.
+//!
+//! What must hold:
+//! - The lock is released on every path: the watch dropped, the announcement
+//!   dropped, an error, a panic, the end of the process.
+//! - Nothing waits for the bus. A bus that is absent or silent, a refused lock
+//!   and a restart of the bus or of logind lead to retries 1, 2, 4 … 60 s
+//!   apart, and to a [`Status`] that says so.
+//! - Only logind's own notices count.
+//!
+//! Deliberately absent: saving, and SIGTERM. A host can go down without this
+//! notice, so a server saves on SIGTERM as well.
 //!
 //! ```
 //! use signaltty_logind::{Status, WatchConfig, watch};
 //!
-//! let watch = watch(WatchConfig::new(false));
-//! assert!(matches!(watch.status(), Status::Disabled(_)));
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() {
+//! let mut watch = watch(WatchConfig::new(false));
+//! assert_eq!(watch.status(), Status::Disabled("switched off"));
+//!
+//! tokio::select! {
+//!     shutdown = watch.next() => {
+//!         // Save within `shutdown.save_budget()`, then let the host go on.
+//!         drop(shutdown.hold);
+//!     }
+//!     () = std::future::ready(()) => {} // whatever else the server waits for
+//! }
+//! # }
 //! ```
 #![forbid(unsafe_code)]
 
-use std::os::fd::OwnedFd;
+mod backoff;
+mod driver;
+mod inhibitor;
+mod link;
+mod machine;
+mod proxy;
+mod status;
+mod watch;
 
-/// How a watch is set up.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct WatchConfig {
-    /// Off with `SIGNALTTY_LOGIND=0` or in the configuration.
-    pub enabled: bool,
-}
-
-impl WatchConfig {
-    /// A watch that is on or off.
-    pub fn new(enabled: bool) -> Self {
-        Self { enabled }
-    }
-}
-
-/// What a watch is doing.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Status {
-    /// It does nothing, for this reason.
-    Disabled(&'static str),
-    /// It holds the lock and waits.
-    Armed,
-    /// The host goes down.
-    Preparing,
-    /// The lock was refused; notices still arrive.
-    Denied,
-    /// The bus or logind is away; it tries again.
-    Retrying,
-}
-
-impl Status {
-    /// One word for `status`.
-    pub fn as_str(&self) -> &'static str {
-        match self {
-            Self::Disabled(_) => "disabled",
-            Self::Armed => "armed",
-            Self::Preparing => "preparing",
-            Self::Denied => "denied",
-            Self::Retrying => "retrying",
-        }
-    }
-}
-
-/// The delay lock. The host waits, within its own limit, until this is dropped.
-#[derive(Debug)]
-pub struct Inhibitor {
-    _lock: OwnedFd,
-}
-
-impl Inhibitor {
-    /// Takes over the descriptor that logind handed out.
-    pub fn new(lock: OwnedFd) -> Self {
-        Self { _lock: lock }
-    }
-}
-
-/// The host goes down.
-#[derive(Debug)]
-#[non_exhaustive]
-pub struct HostShutdown {
-    /// Drop it once the state is saved, whatever came of that. Empty where the
-    /// lock was refused: the host does not wait then.
-    pub hold: Option<Inhibitor>,
-}
-
-/// Watches for a host shutdown.
-#[derive(Debug)]
-pub struct ShutdownWatch {
-    status: Status,
-}
-
-/// Begins to watch.
-pub fn watch(config: WatchConfig) -> ShutdownWatch {
-    let reason = if config.enabled {
-        "this version does not watch for host shutdowns"
-    } else {
-        "switched off"
-    };
-    ShutdownWatch { status: Status::Disabled(reason) }
-}
-
-impl ShutdownWatch {
-    /// What it is doing.
-    pub fn status(&self) -> &Status {
-        &self.status
-    }
-
-    /// Waits for the next shutdown of the host; for ever while disabled.
-    pub async fn next(&mut self) -> HostShutdown {
-        std::future::pending().await
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn s0_31_a_switched_off_watch_says_why() {
-        let on = watch(WatchConfig::new(true));
-        let off = watch(WatchConfig::new(false));
-        assert_eq!(off.status(), &Status::Disabled("switched off"));
-        assert_ne!(on.status(), off.status());
-        assert_eq!(off.status().as_str(), "disabled");
-    }
-}
+pub use inhibitor::Inhibitor;
+pub use status::{Status, Trouble};
+pub use watch::{HostShutdown, ShutdownWatch, WatchConfig, watch};
