@@ -45,6 +45,11 @@ mod proxy;
 mod status;
 mod watch;
 
+#[cfg(any(test, feature = "testing"))]
+pub mod testing;
+#[cfg(test)]
+mod tests;
+
 pub use inhibitor::Inhibitor;
 pub use status::{Status, Trouble};
 pub use watch::{HostShutdown, ShutdownWatch, WatchConfig, watch};
