@@ -23,6 +23,7 @@ use crate::{ShutdownWatch, Status, WatchConfig};
 mod away;
 mod bus;
 mod flood;
+mod limits;
 mod notices;
 mod refused;
 mod release;
