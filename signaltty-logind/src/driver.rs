@@ -46,7 +46,7 @@ struct Running<C> {
 }
 
 impl<C: Connect> Driver<C> {
-    /// Runs until nobody waits for shutdowns any more.
+    /// Runs until its task is aborted, which the end of the watch does.
     pub(crate) async fn run(self) {
         let mut running = Running {
             started: Instant::now(),
@@ -57,8 +57,8 @@ impl<C: Connect> Driver<C> {
             driver: self,
         };
         running.feed(Input::Start);
-        while let Some(outcome) = running.wait().await {
-            match outcome {
+        loop {
+            match running.wait().await {
                 Outcome::Linked(link) => {
                     running.link = Some(link);
                     running.feed(Input::Connected);
@@ -71,29 +71,28 @@ impl<C: Connect> Driver<C> {
 }
 
 impl<C: Connect> Running<C> {
-    /// The next thing that happens; nothing once the reader is gone.
+    /// The next thing that happens.
     ///
     /// The order matters. The answer to a call comes before signals: where both
     /// are there, logind sent the answer first, and the lock must be in hand
     /// when the notice is taken in. The deadline comes before signals so that a
     /// flood of them cannot hold it up.
-    async fn wait(&mut self) -> Option<Outcome> {
+    async fn wait(&mut self) -> Outcome {
         let deadline = self.monitor.deadline().map(|at| self.started + at);
         tokio::select! {
             biased;
-            () = self.driver.shutdowns.closed() => None,
             Ok(permit) = self.driver.shutdowns.reserve(), if self.unsent.is_some() => {
                 if let Some(shutdown) = self.unsent.take() {
                     permit.send(shutdown);
                 }
-                Some(Outcome::Nothing)
+                Outcome::Nothing
             }
             outcome = answer(&mut self.call) => {
                 self.call = None;
-                Some(outcome)
+                outcome
             }
-            () = sleep_until(deadline) => Some(Outcome::Fact(Input::Tick)),
-            input = next(&mut self.link) => Some(Outcome::Fact(input)),
+            () = sleep_until(deadline) => Outcome::Fact(Input::Tick),
+            input = next(&mut self.link) => Outcome::Fact(input),
         }
     }
 

@@ -42,3 +42,24 @@ async fn c106_a_flood_during_the_request_for_the_lock_does_not_block_its_answer(
     }
     lab.reach(|status| *status == Status::Armed).await;
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_notice_that_replaces_an_untaken_one_keeps_its_lock() {
+    let mut lab = Lab::armed().await;
+    for _ in 0..2 {
+        lab.fake.signal(true).await;
+        lab.reach(|status| *status == Status::Preparing).await;
+        lab.fake.signal(false).await;
+        lab.reach(|status| *status == Status::Armed).await;
+    }
+    lab.fake.signal(true).await;
+    lab.reach(|status| *status == Status::Preparing).await;
+    // Too soon for another lock: the last notice comes without one.
+    lab.fake.signal(false).await;
+    lab.reach(|status| *status != Status::Preparing).await;
+    lab.fake.signal(true).await;
+    lab.reach(|status| *status == Status::Preparing).await;
+    assert!(within(lab.watch.next()).await.hold.is_some());
+    assert!(within(lab.watch.next()).await.hold.is_some());
+    never(lab.watch.next()).await;
+}
