@@ -270,12 +270,17 @@ impl Daemon {
             counts: tree::counts(&self.session),
             persist: self.persist.clone(),
             journal: Health::with("memory", "events are kept in memory; none survives a restart"),
-            logind: self.logind.clone(),
+            logind: self.logind_health(),
             last_save_at: self.last_save_at.map(rfc3339),
             saved: self.session.is_saved(),
             load: self.load.clone(),
             problems: self.problems.clone(),
         }
+    }
+
+    fn logind_health(&self) -> Health {
+        let status = self.logind.borrow();
+        Health { state: status.as_str().to_owned(), detail: status.detail() }
     }
 
     fn info(&self, text: &str) -> Result<PaneInfo, WireError> {

@@ -89,7 +89,11 @@ impl Daemon {
             }
             Effect::Publish(event) => self.publisher.publish(&event),
             Effect::Reply { request, result } => self.reply(request, result),
-            Effect::Stop => self.stopping = true,
+            Effect::Stop => {
+                // Saved or not, the host need not wait for children.
+                self.hold = None;
+                self.stopping = true;
+            }
             other => tracing::error!("a bug: nobody performs {other:?}"),
         }
     }

@@ -9,6 +9,7 @@ use signaltty_core::id::{InstanceId, PaneId, RequestId};
 use signaltty_core::restore::Refusal;
 use signaltty_core::save::SaveToken;
 use signaltty_core::session::PaneFact;
+use signaltty_logind::HostShutdown;
 use signaltty_pty::ExitStatus;
 use tokio::sync::oneshot;
 
@@ -74,6 +75,10 @@ pub(crate) enum Event {
     Anchored { instance: InstanceId, id: AgentSessionId, result: Result<Anchor, Refusal> },
     /// A save came to an end.
     Saved { token: SaveToken, outcome: SaveOutcome },
+    /// The host goes down. It waits while the notice's lock is held.
+    HostShutdown(HostShutdown),
+    /// The save took as long as the host can be made to wait.
+    ReleaseHost,
     /// SIGTERM, SIGINT, or the caller of an embedded server.
     Terminate,
     /// An attached client has another size, or typed.

@@ -10,8 +10,9 @@ use signaltty_core::restore::{FailureCode, Refusal};
 use signaltty_core::save::SaveToken;
 use signaltty_core::session::{Command, Config, Input, PaneFact, Session, ShutdownCause};
 use signaltty_core::time::UnixMillis;
+use signaltty_logind::{HostShutdown, Inhibitor};
 use signaltty_persist::{Loaded, Opened};
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::{Instant, sleep_until};
 
 use super::attribution::{LaunchRecord, Launches};
@@ -41,6 +42,7 @@ pub(crate) struct Parts {
     pub(crate) clock: Clock,
     pub(crate) epoch: ServerEpoch,
     pub(crate) started_at: UnixMillis,
+    pub(crate) logind: watch::Receiver<signaltty_logind::Status>,
 }
 
 /// A request that waits for its reply.
@@ -76,7 +78,9 @@ pub(crate) struct Daemon {
     pub(crate) started_at: UnixMillis,
     pub(crate) last_save_at: Option<UnixMillis>,
     pub(crate) persist: Health,
-    pub(crate) logind: Health,
+    pub(crate) logind: watch::Receiver<signaltty_logind::Status>,
+    /// Makes the host wait until the state is saved. Dropped on every way out.
+    pub(crate) hold: Option<Inhibitor>,
     pub(crate) load: String,
     pub(crate) problems: Vec<String>,
     pub(crate) stopping: bool,
@@ -127,7 +131,8 @@ pub(crate) async fn run_loop(parts: Parts) -> Result<(), ServerError> {
         started_at: parts.started_at,
         last_save_at: None,
         persist: Health::ok(),
-        logind: logind_health(),
+        logind: parts.logind,
+        hold: None,
         load,
         problems,
         stopping: false,
@@ -141,16 +146,6 @@ pub(crate) async fn run_loop(parts: Parts) -> Result<(), ServerError> {
         tracing::error!("the saver did not end");
     }
     Ok(())
-}
-
-/// What is known of a host shutdown.
-fn logind_health() -> Health {
-    let on = std::env::var_os("SIGNALTTY_LOGIND").is_none_or(|value| value != "0");
-    if on {
-        Health::with("disabled", "this version does not watch for host shutdowns")
-    } else {
-        Health::with("disabled", "switched off")
-    }
 }
 
 fn restore(
@@ -273,6 +268,12 @@ impl Daemon {
                 self.input(Input::Anchored { instance, id, result });
             }
             Event::Saved { token, outcome } => self.saved(token, outcome),
+            Event::HostShutdown(notice) => self.host_shutdown(notice),
+            Event::ReleaseHost => {
+                if self.hold.take().is_some() {
+                    tracing::error!("the save took too long; the host no longer waits for it");
+                }
+            }
             Event::Terminate => self.input(Input::Shutdown(ShutdownCause::Terminate)),
             Event::Client { pane, what } => self.client(pane, what),
         }
@@ -332,6 +333,18 @@ impl Daemon {
                 self.input(Input::Spawned { instance, result: Err(refusal) });
             }
         }
+    }
+
+    /// The host goes down: save while it waits, then let it go on (S0-25).
+    fn host_shutdown(&mut self, notice: HostShutdown) {
+        tracing::info!(held = notice.hold.is_some(), "the host is shutting down");
+        let (events, budget) = (self.events.clone(), notice.save_budget());
+        self.hold = notice.hold;
+        tokio::spawn(async move {
+            tokio::time::sleep(budget).await;
+            let _ = events.send(Event::ReleaseHost).await;
+        });
+        self.input(Input::Shutdown(ShutdownCause::Host));
     }
 
     /// Looks at an agent once, unless somebody does already.

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use signaltty_adapters::{Adapters, AgentAdapter};
 use signaltty_core::id::ServerEpoch;
 use signaltty_core::session::Config;
+use signaltty_logind::{ShutdownWatch, WatchConfig};
 use signaltty_persist::{Owner, Program, StateDir, Store};
 use tokio::sync::mpsc;
 use tokio::time::timeout;
@@ -53,7 +54,8 @@ pub fn serve(options: ServeOptions) -> Result<(), ServerError> {
         .with_writer(std::io::stderr)
         .with_ansi(false)
         .try_init();
-    let mut builder = Server::builder(options.paths).signals();
+    let on = std::env::var_os("SIGNALTTY_LOGIND").is_none_or(|value| value != "0");
+    let mut builder = Server::builder(options.paths).signals().logind(WatchConfig::new(on));
     if options.demo_agent {
         let program = std::env::current_exe()
             .map_err(|source| ServerError::Setup { what: "find this program's path", source })?;
@@ -70,6 +72,7 @@ pub struct Builder {
     adapters: Vec<Arc<dyn AgentAdapter>>,
     hook_program: Option<PathBuf>,
     signals: bool,
+    logind: WatchConfig,
 }
 
 /// A server that is set up and not running yet.
@@ -78,6 +81,7 @@ pub struct Server {
     adapters: Adapters,
     hook_program: PathBuf,
     signals: bool,
+    logind: WatchConfig,
     send: mpsc::Sender<Event>,
     receive: mpsc::Receiver<Event>,
 }
@@ -111,6 +115,13 @@ impl Builder {
         self
     }
 
+    /// Watches for host shutdowns. By default it does not.
+    #[must_use]
+    pub fn logind(mut self, config: WatchConfig) -> Self {
+        self.logind = config;
+        self
+    }
+
     /// The program whose `hook` verb passes agents' reports on. By default the
     /// running one if it is `signaltty`, else the `signaltty` beside it.
     #[must_use]
@@ -131,15 +142,21 @@ impl Builder {
         }
         let hook_program = self.hook_program.unwrap_or_else(default_hook_program);
         let (send, receive) = mpsc::channel(EVENTS);
-        let Self { paths, signals, .. } = self;
-        Ok(Server { paths, adapters, hook_program, signals, send, receive })
+        let Self { paths, signals, logind, .. } = self;
+        Ok(Server { paths, adapters, hook_program, signals, logind, send, receive })
     }
 }
 
 impl Server {
     /// Begins to set up a server.
     pub fn builder(paths: Paths) -> Builder {
-        Builder { paths, adapters: Vec::new(), hook_program: None, signals: false }
+        Builder {
+            paths,
+            adapters: Vec::new(),
+            hook_program: None,
+            signals: false,
+            logind: WatchConfig::new(false),
+        }
     }
 
     /// Ends this server from elsewhere.
@@ -166,7 +183,7 @@ impl Server {
             .build()
             .map_err(|source| ServerError::Setup { what: "start the runtime", source })?;
         let (spawner, main_thread) = spawner();
-        let Self { paths, adapters, hook_program, signals, send, receive } = self;
+        let Self { paths, adapters, hook_program, signals, logind, send, receive } = self;
         let daemon = runtime.spawn(async move {
             if signals {
                 signals::watch(send.clone())
@@ -185,6 +202,9 @@ impl Server {
                     return Err(error.into());
                 }
             };
+            let watching = signaltty_logind::watch(logind);
+            let logind = watching.statuses();
+            tokio::spawn(pass_on(watching, send.clone()));
             let config = Config::default();
             let clock = Clock::start();
             let parts = Parts {
@@ -199,6 +219,7 @@ impl Server {
                 clock,
                 epoch,
                 started_at,
+                logind,
             };
             let result = run_loop(parts).await;
             accept.abort();
@@ -216,6 +237,20 @@ impl Server {
         });
         runtime.shutdown_timeout(std::time::Duration::from_secs(1));
         result
+    }
+}
+
+/// Tells the loop of host shutdowns, for as long as there is a loop.
+async fn pass_on(mut watching: ShutdownWatch, events: mpsc::Sender<Event>) {
+    loop {
+        tokio::select! {
+            () = events.closed() => return,
+            notice = watching.next() => {
+                if events.send(Event::HostShutdown(notice)).await.is_err() {
+                    return;
+                }
+            }
+        }
     }
 }
 
