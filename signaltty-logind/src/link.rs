@@ -1,9 +1,9 @@
 //! One connection to the bus, subscribed and ready for calls.
 //!
-//! Both signals are subscribed to by hand rather than through a proxy: any
-//! program on the bus may send a signal straight to this connection, past the
-//! subscriptions. The bus vouches for the sender's name only, so that name is
-//! compared here; nobody but logind can stop the server with a forged notice.
+//! Any program on the bus may send a signal straight to this connection, past
+//! the subscriptions, and a match rule cannot compare the sender with a name
+//! such as logind's. So the owner of the name is followed here, and only what
+//! it sent counts: nobody else can stop the server with a forged notice.
 //!
 //! zbus stops reading from the socket while a stream's queue of 64 is full.
 //! That bounds the memory, and it obliges the driver to poll [`Link::next`]
@@ -136,7 +136,8 @@ impl Link {
     }
 }
 
-/// logind's owner after a change that the bus itself reported.
+/// logind's owner after a change that the bus itself reported. The match rule
+/// sees to the sender as well, since the bus's own name is a unique one.
 #[expect(clippy::option_option, reason = "no news, or news that may be empty")]
 fn new_owner(message: &Message) -> Option<Option<String>> {
     if message.header().sender()?.as_str() != DBUS {
