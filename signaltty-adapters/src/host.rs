@@ -1,7 +1,8 @@
 //! What an adapter may look at besides files.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 /// A read-only view of the machine. The server has the real one, tests have
 /// others. Files are read directly, through the crate's bounded reader.
@@ -18,6 +19,33 @@ pub trait AgentHost: Send + Sync {
 
     /// Where a program would be found, by the search path that a resume uses.
     fn find_program(&self, program: &str) -> Option<PathBuf>;
+
+    /// The files that a living process has open. By default, and where it
+    /// cannot be seen, none.
+    fn open_files(&self, _pid: u32) -> Vec<OpenFile> {
+        Vec::new()
+    }
+
+    /// Living processes that hold an exclusive lock on this file. By default,
+    /// and where it cannot be seen, none.
+    fn lockers(&self, _file: &Path) -> Vec<ProcessInfo> {
+        Vec::new()
+    }
+
+    /// When a process was started, by the clock that people read. Moves with
+    /// that clock, so it is good for showing and not for proving.
+    fn started(&self, _process: &ProcessInfo) -> Option<SystemTime> {
+        None
+    }
+}
+
+/// A file that a process has open.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OpenFile {
+    /// Where it is, without links.
+    pub path: PathBuf,
+    /// The process holds an exclusive lock on the whole file, as of `flock(2)`.
+    pub locked: bool,
 }
 
 /// What is known of a living process.

@@ -93,7 +93,7 @@ pub use adapter::{AgentAdapter, HookReport, InstanceView};
 pub use claude::ClaudeAdapter;
 pub use command::OfficialCommand;
 pub use error::AdapterError;
-pub use host::{AgentHost, ProcessInfo};
+pub use host::{AgentHost, OpenFile, ProcessInfo};
 pub use launch::{Integration, Launch, LaunchContext, LaunchFile, PreparedLaunch};
 pub use proc::ProcHost;
 pub use registry::{Adapters, RegistryError};

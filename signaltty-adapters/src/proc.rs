@@ -4,14 +4,18 @@
 //! out, and a command line is believed only if the process still is the one of
 //! before. Nothing here is an error, since an absent process is an answer.
 
+mod clock;
+mod files;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use crate::records::read_small;
-use crate::{AgentHost, ProcessInfo};
+use crate::{AgentHost, OpenFile, ProcessInfo};
 
 /// The real machine, read-only.
 #[derive(Debug, Clone)]
@@ -75,6 +79,19 @@ impl AgentHost for ProcHost {
             .map(|dir| dir.join(program))
             .find(|path| is_program(path))
     }
+
+    fn open_files(&self, pid: u32) -> Vec<OpenFile> {
+        files::open_files(pid)
+    }
+
+    fn lockers(&self, file: &Path) -> Vec<ProcessInfo> {
+        let holders = files::lockers(file);
+        holders.into_iter().filter_map(|pid| self.process(pid)).collect()
+    }
+
+    fn started(&self, process: &ProcessInfo) -> Option<SystemTime> {
+        clock::started(process.start_ticks)
+    }
 }
 
 struct Stat {
@@ -124,16 +141,17 @@ fn listed_children(pid: u32) -> Option<Vec<u32>> {
 /// The children of every process, from looking at each.
 fn all_children() -> BTreeMap<u32, Vec<u32>> {
     let mut children: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
-    let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
-    for entry in entries {
-        let pid = entry.file_name().to_str().and_then(|name| name.parse().ok());
-        if let Some(pid) = pid
-            && let Some(stat) = stat(pid)
-        {
+    for pid in all_pids() {
+        if let Some(stat) = stat(pid) {
             children.entry(stat.parent).or_default().push(pid);
         }
     }
     children
+}
+
+fn all_pids() -> impl Iterator<Item = u32> {
+    let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
 }
 
 fn proc_path(pid: u32, name: &str) -> PathBuf {

@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::future::Future;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::pin::pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread::Thread;
+use std::time::{Duration, SystemTime};
 
-use crate::{AgentHost, ProcessInfo};
+use crate::{AgentHost, OpenFile, ProcessInfo};
 
 /// A machine whose processes are what a test says. Files are real ones.
 #[derive(Debug, Clone, Default)]
@@ -18,7 +19,10 @@ pub struct FakeHost {
     pub home: Option<PathBuf>,
     /// Where programs are found, by name.
     pub programs: BTreeMap<String, PathBuf>,
+    /// When it booted; its processes run at a hundred ticks a second.
+    pub boot: Option<SystemTime>,
     processes: BTreeMap<u32, ProcessInfo>,
+    files: BTreeMap<u32, Vec<OpenFile>>,
 }
 
 impl FakeHost {
@@ -42,6 +46,12 @@ impl FakeHost {
     /// Ends a process.
     pub fn end(&mut self, pid: u32) {
         self.processes.remove(&pid);
+        self.files.remove(&pid);
+    }
+
+    /// Lets a process have a file open.
+    pub fn open(&mut self, pid: u32, file: OpenFile) {
+        self.files.entry(pid).or_default().push(file);
     }
 }
 
@@ -68,6 +78,24 @@ impl AgentHost for FakeHost {
 
     fn find_program(&self, program: &str) -> Option<PathBuf> {
         self.programs.get(program).cloned()
+    }
+
+    fn open_files(&self, pid: u32) -> Vec<OpenFile> {
+        let alive = self.processes.contains_key(&pid);
+        self.files.get(&pid).filter(|_| alive).cloned().unwrap_or_default()
+    }
+
+    fn lockers(&self, file: &Path) -> Vec<ProcessInfo> {
+        let holds = |one: &&ProcessInfo| {
+            let files = self.open_files(one.pid);
+            files.iter().any(|open| open.locked && open.path == file)
+        };
+        self.processes.values().filter(holds).cloned().collect()
+    }
+
+    fn started(&self, process: &ProcessInfo) -> Option<SystemTime> {
+        let after = Duration::from_millis(process.start_ticks.checked_mul(10)?);
+        self.boot?.checked_add(after)
     }
 }
 
