@@ -38,6 +38,16 @@ pub enum Line {
         /// A person wrote it.
         by_person: bool,
     },
+    /// A line with its number, which rises by one from one such line to the
+    /// next.
+    Numbered {
+        /// The number.
+        number: u64,
+        /// The agent's id of the message that the line holds, if it holds one.
+        message: Option<String>,
+        /// A person wrote that message.
+        by_person: bool,
+    },
     /// Something else of the agent's.
     Other,
     /// Not a line that the agent writes whole.
@@ -70,9 +80,24 @@ impl Scan {
         against: Option<&Anchor>,
         read_line: fn(&[u8]) -> Line,
     ) -> Result<Self, ReadError> {
+        Self::read_until(path, u64::MAX, against, read_line)
+    }
+
+    /// Reads no more than the first `end` bytes of the record at `path`. The
+    /// record may hold fewer: see [`bytes`](Self::bytes).
+    ///
+    /// # Errors
+    ///
+    /// Those of [`read`](Self::read).
+    pub fn read_until(
+        path: &Path,
+        end: u64,
+        against: Option<&Anchor>,
+        read_line: fn(&[u8]) -> Line,
+    ) -> Result<Self, ReadError> {
         let record = Record::open(path)?;
         let mut walk = Walk::new(against);
-        let mut contents = BufReader::with_capacity(1 << 16, record.contents());
+        let mut contents = BufReader::with_capacity(1 << 16, record.contents().take(end));
         let mut line = Vec::new();
         loop {
             line.clear();
@@ -134,18 +159,17 @@ impl Scan {
     /// [`Gone`](FailureCode::Gone) while it holds no message of a person,
     /// [`Damaged`](FailureCode::Damaged) where its chain of messages has holes.
     pub fn first_anchor(self) -> Result<Anchor, Refusal> {
+        spoken(self.part()?)
+    }
+
+    /// Anchors a part of a conversation, in which nobody need have spoken.
+    ///
+    /// # Errors
+    ///
+    /// [`Damaged`](FailureCode::Damaged) where its chain of messages has holes.
+    pub fn part(self) -> Result<Anchor, Refusal> {
         if self.missing > 0 {
             return Err(self.holes());
-        }
-        if self.user_messages == 0 {
-            return Err(Refusal::new(
-                FailureCode::Gone,
-                format!(
-                    "nobody has said anything in the conversation yet: {} holds no message of a \
-                     person",
-                    self.path.display()
-                ),
-            ));
         }
         Ok(self.fingerprint(Relation::Extends).now)
     }
@@ -161,17 +185,12 @@ impl Scan {
         let Some(saved) = saved else {
             return self.first_anchor();
         };
-        let found = self.compare(saved)?;
-        match found.relation {
-            Relation::Extends => Ok(found.now),
-            Relation::Rewritten => Err(Refusal::new(
-                FailureCode::Rewritten,
-                format!(
-                    "{} was rewritten before its saved end, so the saved anchor is kept",
-                    found.now.record.display()
-                ),
-            )),
-        }
+        extended(self.compare(saved)?)
+    }
+
+    /// Length of the complete lines that were read.
+    pub fn bytes(&self) -> u64 {
+        self.bytes
     }
 
     /// How many messages of a person the record holds.
@@ -209,6 +228,34 @@ impl Scan {
                 self.path.display()
             ),
         )
+    }
+}
+
+/// The anchor, where a person has said something.
+pub(crate) fn spoken(anchor: Anchor) -> Result<Anchor, Refusal> {
+    if anchor.user_messages > 0 {
+        return Ok(anchor);
+    }
+    Err(Refusal::new(
+        FailureCode::Gone,
+        format!(
+            "nobody has said anything in the conversation yet: {} holds no message of a person",
+            anchor.record.display()
+        ),
+    ))
+}
+
+/// The anchor as it is now, where it extends the saved one.
+pub(crate) fn extended(found: Fingerprint) -> Result<Anchor, Refusal> {
+    match found.relation {
+        Relation::Extends => Ok(found.now),
+        Relation::Rewritten => Err(Refusal::new(
+            FailureCode::Rewritten,
+            format!(
+                "{} was rewritten before its saved end, so the saved anchor is kept",
+                found.now.record.display()
+            ),
+        )),
     }
 }
 

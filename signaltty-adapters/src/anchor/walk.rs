@@ -21,6 +21,10 @@ pub(super) struct Walk<'a> {
     seen: BTreeSet<u128>,
     /// Digests of predecessors that were named and not seen so far.
     awaited: BTreeSet<u128>,
+    /// The number of the last line with one.
+    number: Option<u64>,
+    /// How often a number did not follow the one before.
+    gaps: usize,
     prefix_holds: bool,
     has_last_saved: bool,
 }
@@ -36,6 +40,8 @@ impl<'a> Walk<'a> {
             broken: 0,
             seen: BTreeSet::new(),
             awaited: BTreeSet::new(),
+            number: None,
+            gaps: 0,
             prefix_holds: false,
             has_last_saved: false,
         }
@@ -53,7 +59,14 @@ impl<'a> Walk<'a> {
 
     pub(super) fn line(&mut self, line: Line) {
         let (id, parent, by_person) = match line {
-            Line::Message { id, parent, by_person } => (id, parent, by_person),
+            Line::Message {
+                id,
+                parent,
+                by_person,
+            } => (id, parent, by_person),
+            Line::Numbered { number, message, by_person } => {
+                return self.numbered(number, message, by_person);
+            }
             Line::Other => return,
             Line::Broken => {
                 self.broken = self.broken.saturating_add(1);
@@ -68,6 +81,21 @@ impl<'a> Walk<'a> {
         {
             self.awaited.insert(parent);
         }
+        self.message(id, by_person);
+    }
+
+    fn numbered(&mut self, number: u64, message: Option<String>, by_person: bool) {
+        let follows = self.number.is_none_or(|last| last.checked_add(1) == Some(number));
+        self.number = Some(number);
+        if !follows {
+            self.gaps = self.gaps.saturating_add(1);
+        }
+        if let Some(id) = message {
+            self.message(id, by_person);
+        }
+    }
+
+    fn message(&mut self, id: String, by_person: bool) {
         if by_person {
             self.user_messages = self.user_messages.saturating_add(1);
         }
@@ -90,7 +118,7 @@ impl<'a> Walk<'a> {
             last_message: self.last_message,
             user_messages: self.user_messages,
             broken: self.broken,
-            missing: self.awaited.len(),
+            missing: self.awaited.len().saturating_add(self.gaps),
             prefix_holds: self.prefix_holds,
             has_last_saved: self.has_last_saved,
         }
