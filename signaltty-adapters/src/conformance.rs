@@ -45,6 +45,17 @@ pub trait Stage {
     /// conversation, of which it loaded so many messages.
     fn list(&mut self, pid: u32, start_ticks: u64, id: &AgentSessionId, loaded: u64);
 
+    /// The process repeats an id that it was asked for, wherever the agent
+    /// could, and opened nothing. By default it lists itself with no history,
+    /// as an agent that says what it loaded would.
+    fn echo(&mut self, pid: u32, start_ticks: u64, id: &AgentSessionId) {
+        self.list(pid, start_ticks, id, 0);
+    }
+
+    /// Puts what the system shows of the agent's processes onto the machine,
+    /// such as files that they have open.
+    fn show(&self, _host: &mut FakeHost) {}
+
     /// What the agent reports of its start through its hook, as read by the
     /// adapter; empty for one without hooks.
     fn report(&mut self, instance: InstanceId, start: &Start) -> Vec<AgentReport>;
@@ -160,6 +171,7 @@ pub fn play(stage: &mut impl Stage, instance: InstanceId, part: Part) -> Result<
     }
     host.start(view.pid, 1, view.start_ticks, &["agent"]);
     let reports = act(stage, &view, part, &saved.id);
+    stage.show(&mut host);
 
     let adapter = stage.adapter();
     let verdict = |witnesses: &[Witness], moment| {
@@ -200,7 +212,7 @@ fn act(
             starts.push(start(&other, false, 0));
         }
         Part::Echo => {
-            stage.list(pid, ticks, id, 0);
+            stage.echo(pid, ticks, id);
             starts = vec![start(id, true, 0)];
         }
         Part::FreshSameId => {

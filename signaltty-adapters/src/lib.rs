@@ -71,28 +71,44 @@
 
 mod adapter;
 pub mod anchor;
+#[cfg(feature = "claude")]
 mod claude;
+#[cfg(feature = "codex")]
+mod codex;
 mod command;
 #[cfg(feature = "testing")]
 pub mod conformance;
 #[cfg(feature = "demo")]
 pub mod demo;
 mod error;
+#[cfg(feature = "grok")]
+mod grok;
 mod host;
 mod launch;
+#[cfg(any(feature = "claude", feature = "codex", feature = "demo", feature = "grok"))]
 mod preflight;
 mod proc;
 pub mod records;
 mod registry;
 mod spec;
+#[cfg(any(feature = "codex", feature = "grok"))]
+mod stamp;
 #[cfg(feature = "testing")]
 pub mod testing;
+#[cfg(any(feature = "claude", feature = "codex", feature = "grok"))]
 mod text;
+#[cfg(any(feature = "codex", feature = "grok"))]
+mod turns;
 
 pub use adapter::{AgentAdapter, HookReport, InstanceView};
+#[cfg(feature = "claude")]
 pub use claude::ClaudeAdapter;
+#[cfg(feature = "codex")]
+pub use codex::CodexAdapter;
 pub use command::OfficialCommand;
 pub use error::AdapterError;
+#[cfg(feature = "grok")]
+pub use grok::GrokAdapter;
 pub use host::{AgentHost, OpenFile, ProcessInfo};
 pub use launch::{Integration, Launch, LaunchContext, LaunchFile, PreparedLaunch};
 pub use proc::ProcHost;

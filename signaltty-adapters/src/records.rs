@@ -5,6 +5,9 @@
 //! not a link itself, while a linked directory on the way to it is normal.
 //! Nothing here waits for another process. Nothing here writes.
 
+#[cfg(any(feature = "codex", feature = "grok"))]
+mod ends;
+
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::unix::fs::MetadataExt;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use signaltty_core::agent::AgentKind;
 
-use crate::{AgentAdapter, ClaudeAdapter};
+use crate::AgentAdapter;
 
 /// A set of adapters by kind. Open: an embedder adds its own (D-16).
 #[derive(Clone, Default)]
@@ -29,20 +29,30 @@ impl Adapters {
         Self::default()
     }
 
-    /// Every agent that this crate knows. The demonstration agent is not among
-    /// them, since its program is the embedder's.
+    /// Every agent that this crate was built with. The demonstration agent is
+    /// not among them, since its program is the embedder's.
     ///
     /// ```
     /// use signaltty_adapters::Adapters;
     ///
     /// let adapters = Adapters::builtin();
+    /// # if cfg!(not(feature = "claude")) { return; }
     /// let claude = adapters.recognise(&["/usr/bin/claude".into()]);
     /// assert_eq!(claude.map(|adapter| adapter.spec().kind.as_str()), Some("claude"));
     /// ```
     pub fn builtin() -> Self {
-        let known: [Arc<dyn AgentAdapter>; 1] = [Arc::new(ClaudeAdapter::new())];
-        let by_kind =
-            known.into_iter().map(|adapter| (adapter.spec().kind.clone(), adapter)).collect();
+        let known: Vec<Arc<dyn AgentAdapter>> = vec![
+            #[cfg(feature = "claude")]
+            Arc::new(crate::ClaudeAdapter::new()),
+            #[cfg(feature = "codex")]
+            Arc::new(crate::CodexAdapter::new()),
+            #[cfg(feature = "grok")]
+            Arc::new(crate::GrokAdapter::new()),
+        ];
+        let by_kind = known
+            .into_iter()
+            .map(|adapter| (adapter.spec().kind.clone(), adapter))
+            .collect();
         Self { by_kind }
     }
 

@@ -81,6 +81,7 @@ impl IdForm {
 }
 
 /// The kind of an agent that this crate knows.
+#[cfg(any(feature = "claude", feature = "codex", feature = "demo", feature = "grok"))]
 #[expect(
     clippy::expect_used,
     reason = "the names are written in this crate, and a test makes each adapter"

@@ -1,5 +1,5 @@
 //! What is added to a Claude when it is launched.
-#![cfg(feature = "testing")]
+#![cfg(all(feature = "testing", feature = "claude", feature = "codex", feature = "grok"))]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "test code")]
 
 use std::ffi::OsString;

@@ -1,5 +1,5 @@
 //! What a running Claude shows: its list of what runs.
-#![cfg(feature = "testing")]
+#![cfg(all(feature = "testing", feature = "claude", feature = "codex", feature = "grok"))]
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "test code")]
 
 mod common;

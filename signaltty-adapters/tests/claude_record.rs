@@ -1,5 +1,5 @@
 //! Claude's records: preflight and anchors, before anything starts.
-#![cfg(feature = "testing")]
+#![cfg(all(feature = "testing", feature = "claude", feature = "codex", feature = "grok"))]
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "test code")]
 
 mod common;

@@ -1,5 +1,5 @@
 //! Recorded payloads of Claude's hooks, and ones that are not Claude's.
-#![cfg(feature = "testing")]
+#![cfg(all(feature = "testing", feature = "claude", feature = "codex", feature = "grok"))]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "test code")]
 
 mod common;

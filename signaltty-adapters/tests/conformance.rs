@@ -1,5 +1,11 @@
 //! The suite, for every adapter of this crate.
-#![cfg(all(feature = "testing", feature = "demo"))]
+#![cfg(all(
+    feature = "testing",
+    feature = "demo",
+    feature = "claude",
+    feature = "codex",
+    feature = "grok"
+))]
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "test code")]
 
 mod common;
@@ -9,6 +15,8 @@ use std::fs;
 use std::io::{BufReader, Write};
 use std::path::{Path, PathBuf};
 
+use common::codex::CodexStage;
+use common::grok::GrokStage;
 use common::{A, ClaudeStage, PID, TICKS, Z, id};
 use serde_json::json;
 use signaltty_adapters::conformance::{Part, Stage, Start, check, play};
@@ -113,6 +121,16 @@ impl Stage for DemoStage {
 #[test]
 fn s1_28_claude_is_verified_only_with_its_history() {
     check(InstanceId::fake(1), ClaudeStage::new).unwrap();
+}
+
+#[test]
+fn s1_27_codex_is_verified_only_with_its_lock_and_its_history() {
+    check(InstanceId::fake(1), CodexStage::new).unwrap();
+}
+
+#[test]
+fn s1_27_s1_28_grok_is_verified_only_with_its_events_and_its_history() {
+    check(InstanceId::fake(1), GrokStage::new).unwrap();
 }
 
 #[test]

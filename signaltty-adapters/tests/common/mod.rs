@@ -1,5 +1,14 @@
-//! A scripted Claude: its files, its list of what runs, its hook payloads.
-#![allow(dead_code, clippy::unwrap_used, clippy::indexing_slicing, reason = "test code")]
+//! Scripted agents: their files, what they show of themselves, their hook
+//! payloads.
+#![allow(
+    dead_code,
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "test code"
+)]
+
+pub(crate) mod codex;
+pub(crate) mod grok;
 
 use std::fs;
 use std::io::Write;

@@ -1,0 +1,139 @@
+//! Codex.
+//!
+//! It proves a resume without a prompt and without a hook: whoever has a
+//! conversation open for writing holds a lock named after it, and nobody else
+//! gets that lock. An interactive Codex otherwise works through a server that
+//! all panes share, where a lock belongs to no pane; so it is started with an
+//! option that keeps it in the pane.
+//!
+//! A version that does not know the option ends at once and says so on the
+//! screen, at a launch and at a resume alike; the saved conversation is kept.
+//! Nothing is probed to find out: such a Codex can be typed into a shell, where
+//! nothing is added to it.
+//!
+//! Measured with version 0.171.0.
+
+mod evidence;
+mod launch;
+mod line;
+mod lineage;
+mod record;
+mod report;
+mod rollout;
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+use signaltty_core::agent::{
+    AgentPolicy, AgentReport, Anchor, Conversation, Fingerprint, LoadedRule, WitnessSource,
+};
+use signaltty_core::id::InstanceId;
+use signaltty_core::restore::Refusal;
+
+use self::lineage::Lineage;
+use crate::spec::known_kind;
+use crate::{
+    AdapterError, AgentAdapter, AgentHost, AgentSpec, HookReport, IdForm, InstanceView, Launch,
+    LaunchContext, OfficialCommand, PreparedLaunch, preflight,
+};
+
+/// The adapter of Codex.
+#[derive(Debug, Clone)]
+pub struct CodexAdapter {
+    spec: AgentSpec,
+}
+
+impl CodexAdapter {
+    /// The adapter.
+    pub fn new() -> Self {
+        let required = vec![WitnessSource::HeldLock];
+        let policy = AgentPolicy::new(required, LoadedRule::NotReported, DEADLINE);
+        let mut spec = AgentSpec::new(known_kind("codex"), "codex", IdForm::Uuid, policy);
+        spec.identity_vars = &[HOME_VAR];
+        spec.scrubbed_vars = &SCRUBBED;
+        Self { spec }
+    }
+}
+
+impl Default for CodexAdapter {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+#[async_trait]
+impl AgentAdapter for CodexAdapter {
+    fn spec(&self) -> &AgentSpec {
+        &self.spec
+    }
+
+    fn prepare_launch(
+        &self,
+        launch: Launch,
+        _context: &LaunchContext<'_>,
+    ) -> Result<PreparedLaunch, AdapterError> {
+        Ok(launch::prepare(launch))
+    }
+
+    fn resume_command(&self, conversation: &Conversation) -> Result<OfficialCommand, AdapterError> {
+        let id = self.parse_id(conversation.id.as_str())?;
+        let program = self.spec.program.as_str();
+        Ok(OfficialCommand::new(program, &["resume", launch::IN_PROCESS], &id))
+    }
+
+    fn read_report(
+        &self,
+        instance: InstanceId,
+        report: &HookReport<'_>,
+    ) -> Result<AgentReport, AdapterError> {
+        report::read(&self.spec, instance, report)
+    }
+
+    async fn preflight(
+        &self,
+        conversation: &Conversation,
+        host: &dyn AgentHost,
+    ) -> Result<Fingerprint, Refusal> {
+        preflight::id_has_form(&self.spec, &conversation.id)?;
+        preflight::program_is_there(&self.spec, host)?;
+        let anchor = preflight::anchor_of(conversation)?;
+        let found = Lineage::read(&self.spec, conversation, host)?.compare(anchor)?;
+        preflight::cwd_is_there(&conversation.cwd)?;
+        Ok(found)
+    }
+
+    async fn holder(&self, conversation: &Conversation, host: &dyn AgentHost) -> Option<String> {
+        evidence::holder(&self.spec, conversation, host)
+    }
+
+    async fn anchor(
+        &self,
+        conversation: &Conversation,
+        host: &dyn AgentHost,
+    ) -> Result<Anchor, Refusal> {
+        preflight::id_has_form(&self.spec, &conversation.id)?;
+        let lineage = Lineage::read(&self.spec, conversation, host)?;
+        lineage.anchor_anew(conversation.anchor.as_ref())
+    }
+
+    async fn inspect(&self, view: &InstanceView, host: &dyn AgentHost) -> Vec<AgentReport> {
+        evidence::inspect(&self.spec, view, host).into_iter().collect()
+    }
+}
+
+/// Moves everything that Codex keeps.
+const HOME_VAR: &str = "CODEX_HOME";
+
+/// What Codex and its launcher set for their children.
+const SCRUBBED: [&str; 7] = [
+    "CODEX_CI",
+    "CODEX_MANAGED_BY_NPM",
+    "CODEX_MANAGED_PACKAGE_ROOT",
+    "CODEX_SESSION_ID",
+    "CODEX_THREAD_ID",
+    "CODEX_TOOL_CALL_ID",
+    "CODEX_VERSION",
+];
+
+/// How long its evidence may take; measured: under a second on an idle machine.
+const DEADLINE: Duration = Duration::from_secs(10);

@@ -1,0 +1,87 @@
+//! The first line of a rollout: whose it is.
+
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+use serde_json::Value;
+use signaltty_core::agent::AgentSessionId;
+use signaltty_core::restore::{FailureCode, Refusal};
+
+use crate::records::Record;
+use crate::stamp::{self, Millis};
+
+/// What the first line says.
+#[derive(Debug, Deserialize)]
+pub(super) struct Meta {
+    id: String,
+    pub(super) cwd: PathBuf,
+    timestamp: Option<String>,
+    source: Option<Value>,
+    thread_source: Option<Value>,
+    history_base: Option<Base>,
+    #[serde(skip)]
+    first: Option<u64>,
+}
+
+/// Where a fork's beginning is: in another conversation's rollout, up to there.
+#[derive(Debug, Clone, Deserialize)]
+pub(super) struct Base {
+    pub(super) thread_id: String,
+    end_ordinal_exclusive: u64,
+    pub(super) end_byte_offset: u64,
+}
+
+impl Meta {
+    /// Reads it, and checks that the rollout is the named conversation's.
+    pub(super) fn read(path: &Path, id: &AgentSessionId) -> Result<Self, Refusal> {
+        let record = Record::open(path).map_err(|error| error.refusal())?;
+        let line = record.first_line(path, MAX_FIRST).map_err(|error| error.refusal())?;
+        let damaged = |what: String| {
+            let message = format!("the rollout {} {what}", path.display());
+            Refusal::new(FailureCode::Damaged, message)
+        };
+        let Some(meta) = line.as_deref().and_then(parse) else {
+            return Err(damaged("does not begin with the data of a conversation".to_owned()));
+        };
+        if meta.id != id.as_str() {
+            let shown: String = meta.id.chars().filter(|c| !c.is_control()).take(40).collect();
+            return Err(damaged(format!("belongs to the conversation {shown} and not to {id}")));
+        }
+        let begins = meta.history_base.as_ref().map_or(0, |base| base.end_ordinal_exclusive);
+        if meta.first.is_some_and(|first| first != begins) {
+            return Err(damaged("does not begin where its history ends".to_owned()));
+        }
+        Ok(meta)
+    }
+
+    /// The part of another rollout that comes before this one.
+    pub(super) fn base(&self) -> Option<&Base> {
+        self.history_base.as_ref()
+    }
+
+    /// Whether the agent made it for one of its helpers.
+    pub(super) fn is_helpers(&self) -> bool {
+        let helper = self.thread_source.as_ref().and_then(Value::as_str) == Some("subagent");
+        helper || self.source.as_ref().is_some_and(Value::is_object)
+    }
+
+    /// When it was made.
+    pub(super) fn made(&self) -> Option<Millis> {
+        stamp::read(self.timestamp.as_deref()?)
+    }
+}
+
+fn parse(line: &[u8]) -> Option<Meta> {
+    #[derive(Deserialize)]
+    struct First {
+        ordinal: Option<u64>,
+        #[serde(rename = "type")]
+        kind: String,
+        payload: Meta,
+    }
+    let first: First = serde_json::from_slice(line).ok()?;
+    (first.kind == "session_meta").then_some(Meta { first: first.ordinal, ..first.payload })
+}
+
+/// The longest first line, which holds the program's instructions too.
+const MAX_FIRST: u64 = 8 << 20;

@@ -1,0 +1,121 @@
+//! Grok.
+//!
+//! Its list of what runs names the process and the conversation, without a
+//! prompt and without a hook. Grok writes that list itself, so an entry counts
+//! only while its process also has the conversation's own file of events open.
+//! Its hooks live in a directory of the user's, which is left alone.
+//!
+//! Given an id without a whole record Grok opens a fork of it, or fetches
+//! something from a server. So it is never started without one.
+//!
+//! Measured with version 1.0.41.
+
+mod evidence;
+mod line;
+mod record;
+mod report;
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+use signaltty_core::agent::{
+    AgentPolicy, AgentReport, Anchor, Conversation, Fingerprint, LoadedRule, WitnessSource,
+};
+use signaltty_core::id::InstanceId;
+use signaltty_core::restore::Refusal;
+
+use crate::spec::known_kind;
+use crate::{
+    AdapterError, AgentAdapter, AgentHost, AgentSpec, HookReport, IdForm, InstanceView,
+    OfficialCommand, preflight,
+};
+
+/// The adapter of Grok.
+#[derive(Debug, Clone)]
+pub struct GrokAdapter {
+    spec: AgentSpec,
+}
+
+impl GrokAdapter {
+    /// The adapter.
+    pub fn new() -> Self {
+        let required = vec![WitnessSource::LiveRegistry];
+        let policy = AgentPolicy::new(required, LoadedRule::NotReported, DEADLINE);
+        let mut spec = AgentSpec::new(known_kind("grok"), "grok", IdForm::Uuid, policy);
+        spec.identity_vars = &[HOME_VAR];
+        spec.scrubbed_vars = &SCRUBBED;
+        Self { spec }
+    }
+}
+
+impl Default for GrokAdapter {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+#[async_trait]
+impl AgentAdapter for GrokAdapter {
+    fn spec(&self) -> &AgentSpec {
+        &self.spec
+    }
+
+    fn resume_command(&self, conversation: &Conversation) -> Result<OfficialCommand, AdapterError> {
+        let id = self.parse_id(conversation.id.as_str())?;
+        Ok(OfficialCommand::new(self.spec.program.as_str(), &["-r"], &id))
+    }
+
+    fn read_report(
+        &self,
+        instance: InstanceId,
+        report: &HookReport<'_>,
+    ) -> Result<AgentReport, AdapterError> {
+        report::read(&self.spec, instance, report)
+    }
+
+    async fn preflight(
+        &self,
+        conversation: &Conversation,
+        host: &dyn AgentHost,
+    ) -> Result<Fingerprint, Refusal> {
+        preflight::id_has_form(&self.spec, &conversation.id)?;
+        preflight::program_is_there(&self.spec, host)?;
+        let anchor = preflight::anchor_of(conversation)?;
+        let found = record::scan(conversation, host)?.compare(anchor)?;
+        preflight::cwd_is_there(&conversation.cwd)?;
+        Ok(found)
+    }
+
+    async fn holder(&self, conversation: &Conversation, host: &dyn AgentHost) -> Option<String> {
+        evidence::holder(&self.spec, conversation, host)
+    }
+
+    async fn anchor(
+        &self,
+        conversation: &Conversation,
+        host: &dyn AgentHost,
+    ) -> Result<Anchor, Refusal> {
+        preflight::id_has_form(&self.spec, &conversation.id)?;
+        record::scan(conversation, host)?.anchor_anew(conversation.anchor.as_ref())
+    }
+
+    async fn inspect(&self, view: &InstanceView, host: &dyn AgentHost) -> Vec<AgentReport> {
+        evidence::inspect(&self.spec, view, host).into_iter().collect()
+    }
+}
+
+/// Moves everything that Grok keeps.
+const HOME_VAR: &str = "GROK_HOME";
+
+/// What Grok sets for its children.
+const SCRUBBED: [&str; 6] = [
+    "CLAUDE_PROJECT_DIR",
+    "GROK_AGENT",
+    "GROK_HOOK_EVENT",
+    "GROK_HOOK_NAME",
+    "GROK_SESSION_ID",
+    "GROK_WORKSPACE_ROOT",
+];
+
+/// How long its evidence may take; measured: half a second on an idle machine.
+const DEADLINE: Duration = Duration::from_secs(10);
