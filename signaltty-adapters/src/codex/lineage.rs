@@ -92,12 +92,11 @@ impl Lineage {
                 ),
             ));
         }
-        let relation = match saved.first().zip(self.parts.get(forks)) {
-            Some((anchor, part)) => part.scan.clone().compare(&alone(anchor))?.relation,
-            None => Relation::Extends,
-        };
-        for (part, anchor) in self.parts.iter().skip(forks).zip(&saved).skip(1) {
-            extended(part.scan.clone().compare(&alone(anchor))?)?;
+        let mut relation = Relation::Extends;
+        for (part, anchor) in self.parts.iter().skip(forks).zip(&saved) {
+            if part.scan.clone().compare(&alone(anchor))?.relation == Relation::Rewritten {
+                relation = Relation::Rewritten;
+            }
         }
         Ok(Fingerprint { relation, now: self.now()? })
     }

@@ -1,5 +1,6 @@
 //! The first and the last lines of a record, without the rest of it.
 
+#[cfg(feature = "codex")]
 use std::io::{BufRead, BufReader, Read};
 use std::os::unix::fs::FileExt;
 use std::path::Path;
@@ -8,6 +9,7 @@ use super::{ReadError, Record, io_error};
 
 impl Record {
     /// Its first line; `None` where that is not whole, or longer than `limit`.
+    #[cfg(feature = "codex")]
     pub(crate) fn first_line(&self, path: &Path, limit: u64) -> Result<Option<Vec<u8>>, ReadError> {
         let mut line = Vec::new();
         BufReader::new(self.contents().take(limit))
@@ -41,7 +43,7 @@ impl Record {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "codex"))]
 mod tests {
     use super::*;
 
