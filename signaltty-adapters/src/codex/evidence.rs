@@ -5,7 +5,7 @@
 //! `/new` or `/fork`, and may hold one for a conversation that is not written
 //! yet. The one in front is taken to be that in which a person acted last.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
@@ -34,7 +34,7 @@ pub(super) fn inspect(
     if root.pid != view.pid || root.start_ticks != view.start_ticks {
         return None;
     }
-    let mut holders = std::collections::BTreeSet::new();
+    let mut holders = BTreeSet::new();
     let mut held: Vec<Held> = Vec::new();
     for process in &tree {
         // The tree lists parents first, so what a Codex started comes after it:
