@@ -141,14 +141,14 @@ fn the_conversation_in_front_is_the_one_in_which_a_person_acted_last() {
 }
 
 #[test]
-fn c031_helpers_and_nested_runs_do_not_speak_for_the_pane() {
+fn c031_subagents_and_nested_runs_do_not_speak_for_the_pane() {
     let mut stage = CodexStage::new();
     stage.turn(&id(A), "first");
-    stage.turn(&id(Z), "a helper's");
+    stage.turn(&id(Z), "a subagent's");
     let path = stage.record(&id(Z));
     let text = fs::read_to_string(&path).unwrap();
-    let helper = text.replacen("\"cli\"", "{\"subagent\":\"review\"}", 1);
-    fs::write(&path, helper).unwrap();
+    let marked = text.replacen("\"cli\"", "{\"subagent\":\"review\"}", 1);
+    fs::write(&path, marked).unwrap();
     let mut host = stage.machine(0);
     stage.hold(&mut host, PID, &id(A));
     stage.hold(&mut host, PID, &id(Z));

@@ -92,7 +92,7 @@ struct Held {
 struct Written {
     newest: Option<Newest>,
     acted: Option<Millis>,
-    is_helpers: bool,
+    is_subagents: bool,
 }
 
 impl Held {
@@ -116,15 +116,16 @@ impl Written {
         let meta = Meta::read(path, id).ok()?;
         let newest = turns::newest(path, line::step);
         let acted = newest.map(|turn| turn.at).max(meta.made());
-        Some(Self { newest, acted, is_helpers: meta.is_helpers() })
+        Some(Self { newest, acted, is_subagents: meta.is_subagents() })
     }
 }
 
 /// The conversation in front; all of them where nothing is written yet.
 fn in_front(held: Vec<Held>) -> Option<Vec<Held>> {
     let mut by_id: BTreeMap<AgentSessionId, Held> = BTreeMap::new();
-    let helpers = |held: &Held| held.written.as_ref().is_some_and(|written| written.is_helpers);
-    for one in held.into_iter().filter(|held| !helpers(held)) {
+    let by_subagent =
+        |held: &Held| held.written.as_ref().is_some_and(|written| written.is_subagents);
+    for one in held.into_iter().filter(|held| !by_subagent(held)) {
         by_id.entry(one.id.clone()).or_insert(one);
     }
     let (written, empty): (Vec<_>, Vec<_>) =

@@ -59,10 +59,10 @@ impl Meta {
         self.history_base.as_ref()
     }
 
-    /// Whether the agent made it for one of its helpers.
-    pub(super) fn is_helpers(&self) -> bool {
-        let helper = self.thread_source.as_ref().and_then(Value::as_str) == Some("subagent");
-        helper || self.source.as_ref().is_some_and(Value::is_object)
+    /// Whether the agent made it for one of its subagents.
+    pub(super) fn is_subagents(&self) -> bool {
+        let marked = self.thread_source.as_ref().and_then(Value::as_str) == Some("subagent");
+        marked || self.source.as_ref().is_some_and(Value::is_object)
     }
 
     /// When it was made.
