@@ -49,10 +49,8 @@ impl Adapters {
             #[cfg(feature = "grok")]
             Arc::new(crate::GrokAdapter::new()),
         ];
-        let by_kind = known
-            .into_iter()
-            .map(|adapter| (adapter.spec().kind.clone(), adapter))
-            .collect();
+        let by_kind =
+            known.into_iter().map(|adapter| (adapter.spec().kind.clone(), adapter)).collect();
         Self { by_kind }
     }
 

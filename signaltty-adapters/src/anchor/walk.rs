@@ -59,11 +59,7 @@ impl<'a> Walk<'a> {
 
     pub(super) fn line(&mut self, line: Line) {
         let (id, parent, by_person) = match line {
-            Line::Message {
-                id,
-                parent,
-                by_person,
-            } => (id, parent, by_person),
+            Line::Message { id, parent, by_person } => (id, parent, by_person),
             Line::Numbered { number, message, by_person } => {
                 return self.numbered(number, message, by_person);
             }

@@ -1,11 +1,6 @@
 //! Scripted agents: their files, what they show of themselves, their hook
 //! payloads.
-#![allow(
-    dead_code,
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    reason = "test code"
-)]
+#![allow(dead_code, clippy::unwrap_used, clippy::indexing_slicing, reason = "test code")]
 
 pub(crate) mod codex;
 pub(crate) mod grok;
