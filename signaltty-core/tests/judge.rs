@@ -294,3 +294,25 @@ fn d2_one_source_against_stops_what_another_supports() {
     ];
     check_with(&two, Some(&before), &mixed, "record damaged", "record damaged");
 }
+
+#[test]
+fn d2_an_addressed_channel_is_judged_by_the_record_of_the_saved_id() {
+    let rule = policy(&[Channel], LoadedRule::NotReported);
+    let before = extends("A", 1);
+    let asked = |named: &str, result| [read(seen(Channel, &[]), named, result)];
+    for (witnesses, word) in [
+        (asked("A", Ok(extends("A", 1))), "verified A"),
+        // Another conversation's record is no answer, whatever it holds.
+        (asked("Z", Ok(extends("A", 1))), "unconfirmed"),
+        (asked("A", Ok(rewritten())), "unconfirmed"),
+        (asked("A", Err(refusal(FailureCode::Unreadable))), "unconfirmed"),
+        (asked("A", Err(refusal(FailureCode::Gone))), "record gone"),
+        (asked("A", Err(refusal(FailureCode::Damaged))), "record damaged"),
+        ([seen(Channel, &[])], "unconfirmed"),
+    ] {
+        check_with(&rule, Some(&before), &witnesses, word, word);
+    }
+    // Only a channel may show nothing.
+    let registry = [read(seen(LiveRegistry, &[]), "A", Ok(extends("A", 1)))];
+    check(&registry, "unconfirmed", "unconfirmed");
+}

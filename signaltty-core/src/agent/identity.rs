@@ -30,6 +30,10 @@ pub enum WitnessSource {
     HeldLock,
     /// A server inside the instance's own process, asked for its record.
     Channel,
+    /// A turn that the instance's own process works on. Says what a running
+    /// pane holds, like [`FreshStart`](Self::FreshStart); before a prompt there
+    /// is none, so no policy requires it.
+    Turn,
 }
 
 impl WitnessSource {
@@ -41,6 +45,7 @@ impl WitnessSource {
             Self::FreshStart => "fresh_start",
             Self::HeldLock => "held_lock",
             Self::Channel => "channel",
+            Self::Turn => "turn",
         }
     }
 }
@@ -59,6 +64,8 @@ pub struct Witness {
     /// Where it comes from.
     pub source: WitnessSource,
     /// Every conversation that the instance shows. An agent may show several.
+    /// Empty for a channel that takes whatever conversation it is asked for,
+    /// see [`is_addressed`](Self::is_addressed).
     pub sessions: BTreeSet<AgentSessionId>,
     /// How much history the agent says that it loaded, in an unit of its own;
     /// 0 is an empty history. `None` where it does not say.
@@ -67,6 +74,19 @@ pub struct Witness {
     pub detail: Arc<str>,
     /// The record that this witness names, as read again after it.
     pub record: RecordRead,
+}
+
+impl Witness {
+    /// Whether it is a channel that shows no conversation and can be addressed
+    /// for any.
+    ///
+    /// Such a channel names nothing by itself, so the saved conversation is the
+    /// one whose record is read, through the channel. What it supports is that a
+    /// prompt sent through it reaches that conversation, not what the screen
+    /// shows.
+    pub fn is_addressed(&self) -> bool {
+        self.source == WitnessSource::Channel && self.sessions.is_empty()
+    }
 }
 
 /// The record that a witness names, read after the witness arrived.
@@ -158,6 +178,11 @@ pub enum Moment {
 /// reports it; and a preflight (`before`) that found the record sound. A person's
 /// override of a preflight leaves `before` empty, and nothing is proven then.
 ///
+/// An [addressed](Witness::is_addressed) channel shows no id. It supports the
+/// saved one, and no other, if the record that it gives for that id extends the
+/// saved one; one that gives another record speaks against it. It never
+/// contradicts by what it does not show.
+///
 /// *Contradicted* is final once the record was read and it or the loaded history
 /// speaks against it. That the process shows only other ids counts at the
 /// deadline, since agents show transient ids while they start (C032).
@@ -236,7 +261,10 @@ fn supports(saved: &Conversation, witness: &Witness) -> Option<AgentSessionId> {
     // The record may be whole while the agent says that it loaded none of it.
     let history = witness.loaded != Some(0);
     let extends = found.relation == Relation::Extends;
-    (witness.sessions.contains(named) && lineage && history && extends).then(|| named.clone())
+    let shown = witness.sessions.contains(named) && lineage;
+    // What is addressed by its id cannot have been given another one.
+    let addressed = witness.is_addressed() && *named == saved.id;
+    ((shown || addressed) && history && extends).then(|| named.clone())
 }
 
 fn speaks_against(
@@ -244,7 +272,7 @@ fn speaks_against(
     witness: &Witness,
     moment: Moment,
 ) -> Option<Contradiction> {
-    if !witness.sessions.contains(&saved.id) {
+    if !witness.sessions.contains(&saved.id) && !witness.is_addressed() {
         return None;
     }
     if let RecordRead::Done { named, result: Err(refusal) } = &witness.record

@@ -164,6 +164,13 @@ pub struct AgentPolicy {
     pub loaded: LoadedRule,
     /// How long after the spawn evidence may arrive.
     pub deadline: Duration,
+    /// It can show nothing before a person's first prompt, whatever it opened.
+    ///
+    /// A resume that is unconfirmed at the deadline then says nothing against
+    /// the agent: it stays open also where nobody asked for it, unprompted and
+    /// marked, and is settled at the first prompt. Such an agent is never
+    /// continued by itself (D-2).
+    pub silent_until_prompt: bool,
 }
 
 /// What an agent says of the history that it loaded.
@@ -178,7 +185,13 @@ pub enum LoadedRule {
 impl AgentPolicy {
     /// A policy with these sources.
     pub fn new(required: Vec<WitnessSource>, loaded: LoadedRule, deadline: Duration) -> Self {
-        Self { required, loaded, deadline }
+        Self { required, loaded, deadline, silent_until_prompt: false }
+    }
+
+    /// The same policy, for an agent that can show nothing before a prompt.
+    #[must_use]
+    pub fn silent_until_prompt(self) -> Self {
+        Self { silent_until_prompt: true, ..self }
     }
 
     /// The policy of an agent that can show nothing: resumable by hand, never

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::{CommandError, Event};
-use crate::agent::{AgentKind, AgentSessionId, Conversation, ReportedArgv};
+use crate::agent::{AgentKind, AgentSessionId, Conversation, ReportedArgv, WitnessSource};
 use crate::env::ConfigEnv;
 use crate::id::{InstanceId, PaneId, RequestId, TabId, WorkspaceId};
 use crate::layout::Size;
@@ -72,8 +72,11 @@ pub enum Effect {
         witness: usize,
         /// Which agent.
         kind: AgentKind,
+        /// Where the witness comes from; a channel's record is read through it.
+        source: WitnessSource,
         /// The conversation that the witness named, with what preflight found
-        /// as the anchor to compare with.
+        /// as the anchor to compare with. For an addressed channel, which names
+        /// none: the saved one.
         named: Conversation,
     },
     /// Anchor a live conversation, then give

@@ -108,9 +108,14 @@ impl Session {
         self.raise_attention(now, pane, Attention::Warning, out);
     }
 
-    pub(super) fn note_unconfirmed(&mut self, now: Now, pane: PaneId) {
-        let message = "the agent did not show which conversation it has open; it was left open, \
-                       look at it before you type";
+    pub(super) fn note_unconfirmed(&mut self, now: Now, pane: PaneId, silent: bool) {
+        let message = if silent {
+            "this agent shows which conversation it has open only once it is prompted; it was \
+             left open, look at it before you type"
+        } else {
+            "the agent did not show which conversation it has open; it was left open, look at it \
+             before you type"
+        };
         self.note_failure(now, pane, Refusal::new(FailureCode::Unconfirmed, message));
     }
 

@@ -112,11 +112,12 @@ impl Session {
                 let proof =
                     provable.map(|before| Proof { before, witnesses: witnesses.clone(), moment });
                 let word = VerdictWord::Unconfirmed;
+                let silent = policy.silent_until_prompt;
                 self.finish_resume(now, pane, request, saved.id, word, evidence, out);
                 if let Some(entry) = self.panes.get_mut(&pane) {
                     entry.run.proof = proof;
                 }
-                self.note_unconfirmed(now, pane);
+                self.note_unconfirmed(now, pane, silent);
             }
             Verdict::Unconfirmed => {}
         }
@@ -180,7 +181,8 @@ pub(super) fn add_witness(
 ///
 /// A witness that shows the saved id names that; one that shows a single other
 /// id may still be the same conversation under a new one. The id comes from the
-/// witness in both cases.
+/// witness in both cases. An addressed channel shows no id and is asked for the
+/// saved one: it answers with a record, which an echo of the id is not.
 pub(super) fn read_for(
     kind: &AgentKind,
     saved: &Conversation,
@@ -191,6 +193,7 @@ pub(super) fn read_for(
     let before = before?;
     let mut shown = witness.sessions.iter();
     let named = match (shown.next(), shown.next()) {
+        (None, _) if witness.is_addressed() => &saved.id,
         (Some(only), None) => only,
         _ => witness.sessions.get(&saved.id)?,
     };
@@ -205,6 +208,7 @@ pub(super) fn read_for(
         instance: witness.instance,
         witness: index,
         kind: kind.clone(),
+        source: witness.source,
         named,
     })
 }

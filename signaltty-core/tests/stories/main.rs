@@ -11,6 +11,7 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod addressed;
 mod binding;
 mod evidence;
 mod exits;

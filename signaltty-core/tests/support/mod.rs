@@ -165,6 +165,10 @@ pub fn config() -> Config {
     );
     config.policies.insert("claude".parse().unwrap(), registry);
     config.policies.insert("codex".parse().unwrap(), lock);
+    let channel = AgentPolicy::new(vec![WitnessSource::Channel], LoadedRule::NotReported, ten);
+    config.policies.insert("addressed".parse().unwrap(), channel);
+    let start = AgentPolicy::new(vec![WitnessSource::StartReport], LoadedRule::NotReported, ten);
+    config.policies.insert("silent".parse().unwrap(), start.silent_until_prompt());
     config
 }
 
