@@ -4,13 +4,15 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use async_trait::async_trait;
-use signaltty_core::agent::{AgentReport, AgentSessionId, Anchor, Conversation, Fingerprint};
+use signaltty_core::agent::{
+    AgentReport, AgentSessionId, Anchor, Conversation, Fingerprint, WitnessSource,
+};
 use signaltty_core::env::ConfigEnv;
 use signaltty_core::id::InstanceId;
 use signaltty_core::restore::Refusal;
 
 use crate::{
-    AdapterError, AgentHost, AgentSpec, Integration, Launch, LaunchContext, OfficialCommand,
+    AdapterError, AgentHost, AgentSpec, Launch, LaunchContext, LaunchFacts, OfficialCommand,
     PreparedLaunch,
 };
 
@@ -43,7 +45,7 @@ pub trait AgentAdapter: Send + Sync {
         launch: Launch,
         _context: &LaunchContext<'_>,
     ) -> Result<PreparedLaunch, AdapterError> {
-        Ok(PreparedLaunch { launch, files: Vec::new(), integration: Integration::None })
+        Ok(PreparedLaunch::unchanged(launch))
     }
 
     /// The agent's official command to reopen a conversation, without hooks and
@@ -68,9 +70,7 @@ pub trait AgentAdapter: Send + Sync {
     ) -> Result<AgentReport, AdapterError>;
 
     /// Looks for the saved conversation's own record before anything starts,
-    /// and compares it with the anchor. Also used to read a record again after
-    /// a witness named it: `conversation` then carries what preflight found as
-    /// its anchor.
+    /// and compares it with the anchor.
     ///
     /// # Errors
     ///
@@ -81,6 +81,27 @@ pub trait AgentAdapter: Send + Sync {
         conversation: &Conversation,
         host: &dyn AgentHost,
     ) -> Result<Fingerprint, Refusal>;
+
+    /// Reads a record again after a witness named it, with what preflight found
+    /// as its anchor. By default as before a start.
+    ///
+    /// An adapter with a channel reads it through the channel of the instance
+    /// where the witness is one: what counts is the record that the process has.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`preflight`](Self::preflight).
+    /// [`Unreadable`](signaltty_core::restore::FailureCode::Unreadable) where
+    /// the instance did not answer, which speaks for and against nothing.
+    async fn read_record(
+        &self,
+        named: &Conversation,
+        _witness: WitnessSource,
+        _view: &InstanceView,
+        host: &dyn AgentHost,
+    ) -> Result<Fingerprint, Refusal> {
+        self.preflight(named, host).await
+    }
 
     /// Says who else holds the conversation open right now, where the agent
     /// shows it. By default it never does.
@@ -129,6 +150,8 @@ pub struct InstanceView {
     pub cwd: PathBuf,
     /// Where it keeps its records, as set at launch.
     pub config_env: ConfigEnv,
+    /// What its launch was given of its own.
+    pub facts: LaunchFacts,
 }
 
 /// A report as it came in through the hook.

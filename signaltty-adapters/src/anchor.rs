@@ -1,4 +1,4 @@
-//! Anchors of records that are files of lines.
+//! Anchors of records: of files of lines here, of rows in [`Rows`].
 //!
 //! The anchor covers the complete lines; a last line without its end is one
 //! that the agent did not finish, and agents leave it out too. Agents append,
@@ -8,6 +8,7 @@
 //!
 //! What a line means is the adapter's business: it gives a reader of lines.
 
+mod rows;
 mod walk;
 
 use std::io::{BufRead, BufReader, Read};
@@ -17,6 +18,7 @@ use std::sync::Arc;
 use signaltty_core::agent::{Anchor, Extent, FileIdentity, Fingerprint, Relation};
 use signaltty_core::restore::{FailureCode, Refusal};
 
+pub use self::rows::Rows;
 use self::walk::Walk;
 use crate::records::{ReadError, Record, io_error};
 

@@ -1,6 +1,8 @@
 //! What is added to an agent's command when it is launched.
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::fmt;
 use std::path::{Path, PathBuf};
 
 use signaltty_core::id::InstanceId;
@@ -15,7 +17,7 @@ pub struct Launch {
 }
 
 /// What a launch may refer to.
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone, Copy)]
 pub struct LaunchContext<'a> {
     /// A directory of the server's, mode 0700, gone at reboot.
     pub runtime_dir: &'a Path,
@@ -23,6 +25,23 @@ pub struct LaunchContext<'a> {
     pub hook_program: &'a Path,
     /// The instance to be, for file names.
     pub instance: InstanceId,
+    /// Random letters and digits of this launch alone, for an agent's own
+    /// server. Another secret than the one that the hook shows.
+    pub secret: &'a str,
+    /// A port of the loopback interface on which nobody listened just now, if
+    /// one was found.
+    pub loopback_port: Option<u16>,
+}
+
+impl fmt::Debug for LaunchContext<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LaunchContext")
+            .field("runtime_dir", &self.runtime_dir)
+            .field("hook_program", &self.hook_program)
+            .field("instance", &self.instance)
+            .field("loopback_port", &self.loopback_port)
+            .finish_non_exhaustive()
+    }
 }
 
 /// A file that must be there before the start. Written with mode 0600.
@@ -43,6 +62,48 @@ pub struct PreparedLaunch {
     pub files: Vec<LaunchFile>,
     /// Whether the agent will report to us.
     pub integration: Integration,
+    /// What the adapter must know of this launch while it lives.
+    pub facts: LaunchFacts,
+}
+
+impl PreparedLaunch {
+    /// The launch as it is, of an agent that needs nothing.
+    pub fn unchanged(launch: Launch) -> Self {
+        Self {
+            launch,
+            files: Vec::new(),
+            integration: Integration::None,
+            facts: LaunchFacts::default(),
+        }
+    }
+}
+
+/// What an adapter notes of a launch for itself, such as the port and the
+/// password of the agent's own server.
+///
+/// The server keeps it in memory while the process lives, hands it back in
+/// [`InstanceView`](crate::InstanceView), and never saves, logs or shows it.
+#[derive(Clone, Default, PartialEq, Eq)]
+pub struct LaunchFacts(BTreeMap<&'static str, String>);
+
+impl LaunchFacts {
+    /// One fact.
+    pub fn get(&self, name: &str) -> Option<&str> {
+        self.0.get(name).map(String::as_str)
+    }
+}
+
+impl<const N: usize> From<[(&'static str, String); N]> for LaunchFacts {
+    fn from(facts: [(&'static str, String); N]) -> Self {
+        Self(facts.into())
+    }
+}
+
+impl fmt::Debug for LaunchFacts {
+    /// Names only: the values may be secrets.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries(self.0.keys()).finish()
+    }
 }
 
 /// Whether an agent reports to us.

@@ -78,6 +78,8 @@ mod codex;
 mod command;
 #[cfg(feature = "testing")]
 pub mod conformance;
+#[cfg(feature = "cursor")]
+mod cursor;
 #[cfg(feature = "demo")]
 pub mod demo;
 mod error;
@@ -85,12 +87,25 @@ mod error;
 mod grok;
 mod host;
 mod launch;
-#[cfg(any(feature = "claude", feature = "codex", feature = "demo", feature = "grok"))]
+#[cfg(feature = "opencode")]
+mod loopback;
+#[cfg(feature = "opencode")]
+mod opencode;
+#[cfg(any(
+    feature = "claude",
+    feature = "codex",
+    feature = "cursor",
+    feature = "demo",
+    feature = "grok",
+    feature = "opencode"
+))]
 mod preflight;
 mod proc;
 pub mod records;
 mod registry;
 mod spec;
+#[cfg(any(feature = "cursor", feature = "opencode"))]
+mod sqlite;
 #[cfg(any(feature = "codex", feature = "grok"))]
 mod stamp;
 #[cfg(feature = "testing")]
@@ -106,11 +121,15 @@ pub use claude::ClaudeAdapter;
 #[cfg(feature = "codex")]
 pub use codex::CodexAdapter;
 pub use command::OfficialCommand;
+#[cfg(feature = "cursor")]
+pub use cursor::CursorAdapter;
 pub use error::AdapterError;
 #[cfg(feature = "grok")]
 pub use grok::GrokAdapter;
 pub use host::{AgentHost, OpenFile, ProcessInfo};
-pub use launch::{Integration, Launch, LaunchContext, LaunchFile, PreparedLaunch};
+pub use launch::{Integration, Launch, LaunchContext, LaunchFacts, LaunchFile, PreparedLaunch};
+#[cfg(feature = "opencode")]
+pub use opencode::OpenCodeAdapter;
 pub use proc::ProcHost;
 pub use registry::{Adapters, RegistryError};
 pub use spec::{AgentSpec, IdForm};

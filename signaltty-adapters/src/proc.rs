@@ -6,9 +6,11 @@
 
 mod clock;
 mod files;
+mod sockets;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
+use std::net::SocketAddrV4;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -91,6 +93,11 @@ impl AgentHost for ProcHost {
 
     fn started(&self, process: &ProcessInfo) -> Option<SystemTime> {
         clock::started(process.start_ticks)
+    }
+
+    fn holds_connection(&self, pids: &[u32], client: SocketAddrV4, server: SocketAddrV4) -> bool {
+        sockets::server_end(client, server)
+            .is_some_and(|inode| pids.iter().any(|pid| sockets::holds(*pid, inode)))
     }
 }
 

@@ -138,6 +138,15 @@ pub fn read_small(path: &Path, limit: u64) -> Result<Vec<u8>, ReadError> {
     Ok(bytes)
 }
 
+/// Which regular file is at `path`, and how long it is. For files of any size
+/// that something else reads.
+#[cfg(any(feature = "cursor", feature = "opencode"))]
+pub(crate) fn identify(path: &Path) -> Result<(FileIdentity, u64), ReadError> {
+    let about =
+        open_regular(path)?.metadata().map_err(|source| io_error("looking at", path, source))?;
+    Ok((FileIdentity { device: about.dev(), inode: about.ino() }, about.len()))
+}
+
 pub(crate) fn io_error(operation: &'static str, path: &Path, source: io::Error) -> ReadError {
     ReadError::Io { operation, path: path.to_owned(), source }
 }

@@ -46,8 +46,12 @@ impl Adapters {
             Arc::new(crate::ClaudeAdapter::new()),
             #[cfg(feature = "codex")]
             Arc::new(crate::CodexAdapter::new()),
+            #[cfg(feature = "cursor")]
+            Arc::new(crate::CursorAdapter::new()),
             #[cfg(feature = "grok")]
             Arc::new(crate::GrokAdapter::new()),
+            #[cfg(feature = "opencode")]
+            Arc::new(crate::OpenCodeAdapter::new()),
         ];
         let by_kind =
             known.into_iter().map(|adapter| (adapter.spec().kind.clone(), adapter)).collect();

@@ -1,5 +1,7 @@
 //! An agent as data.
 
+use std::time::Duration;
+
 use signaltty_core::agent::{AgentKind, AgentPolicy, AgentSessionId};
 
 use crate::AdapterError;
@@ -22,6 +24,9 @@ pub struct AgentSpec {
     pub scrubbed_vars: &'static [&'static str],
     /// What it can show, and until when.
     pub policy: AgentPolicy,
+    /// How often it is looked at while it must prove something. Usually a look
+    /// is a few small files; one that asks the agent should be rarer.
+    pub look_every: Duration,
 }
 
 impl AgentSpec {
@@ -39,9 +44,12 @@ impl AgentSpec {
             identity_vars: &[],
             scrubbed_vars: &[],
             policy,
+            look_every: LOOK_EVERY,
         }
     }
 }
+
+const LOOK_EVERY: Duration = Duration::from_millis(100);
 
 /// The form of an agent's conversation ids. An id of another form opens some
 /// other conversation in most agents, so it is never passed on.

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::future::Future;
+use std::net::SocketAddrV4;
 use std::path::{Path, PathBuf};
 use std::pin::pin;
 use std::sync::Arc;
@@ -23,6 +24,7 @@ pub struct FakeHost {
     pub boot: Option<SystemTime>,
     processes: BTreeMap<u32, ProcessInfo>,
     files: BTreeMap<u32, Vec<OpenFile>>,
+    listeners: BTreeMap<u16, u32>,
 }
 
 impl FakeHost {
@@ -41,6 +43,11 @@ impl FakeHost {
             argv: argv.iter().map(OsString::from).collect(),
         };
         self.processes.insert(pid, process);
+    }
+
+    /// Says that a process listens on this port. Who really does is the test.
+    pub fn listen(&mut self, pid: u32, port: u16) {
+        self.listeners.insert(port, pid);
     }
 
     /// Ends a process.
@@ -96,6 +103,11 @@ impl AgentHost for FakeHost {
     fn started(&self, process: &ProcessInfo) -> Option<SystemTime> {
         let after = Duration::from_millis(process.start_ticks.checked_mul(10)?);
         self.boot?.checked_add(after)
+    }
+
+    fn holds_connection(&self, pids: &[u32], _: SocketAddrV4, server: SocketAddrV4) -> bool {
+        let listener = self.listeners.get(&server.port());
+        listener.is_some_and(|pid| pids.contains(pid) && self.processes.contains_key(pid))
     }
 }
 

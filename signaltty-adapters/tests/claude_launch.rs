@@ -20,6 +20,8 @@ fn prepare(argv: &[&str], env: &[(&str, &str)], hook_program: &str) -> PreparedL
         runtime_dir: Path::new("/run/signaltty"),
         hook_program: Path::new(hook_program),
         instance: InstanceId::fake(7),
+        secret: "",
+        loopback_port: None,
     };
     ClaudeAdapter::new().prepare_launch(launch, &context).unwrap()
 }

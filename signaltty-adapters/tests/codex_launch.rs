@@ -16,6 +16,8 @@ fn prepare(argv: &[&str]) -> PreparedLaunch {
         runtime_dir: Path::new("/run/signaltty"),
         hook_program: Path::new("/bin/signaltty"),
         instance: InstanceId::fake(7),
+        secret: "",
+        loopback_port: None,
     };
     CodexAdapter::new().prepare_launch(Launch { argv, env: Vec::new() }, &context).unwrap()
 }

@@ -21,7 +21,7 @@ use common::{A, ClaudeStage, PID, TICKS, Z, id};
 use serde_json::json;
 use signaltty_adapters::conformance::{Part, Stage, Start, check, play};
 use signaltty_adapters::demo::{self, DemoAdapter, HOME_VAR, VERB};
-use signaltty_adapters::{AgentAdapter, InstanceView};
+use signaltty_adapters::{AgentAdapter, InstanceView, LaunchFacts};
 use signaltty_core::agent::{AgentReport, AgentSessionId, Contradiction, Conversation, Verdict};
 use signaltty_core::env::ConfigEnv;
 use signaltty_core::id::InstanceId;
@@ -83,6 +83,7 @@ impl Stage for DemoStage {
             start_ticks: TICKS,
             cwd: self.dir.path().join("work"),
             config_env: self.config_env(),
+            facts: LaunchFacts::default(),
         }
     }
 

@@ -167,6 +167,7 @@ fn s1_30_a_killed_agent_is_resumed_and_proven() {
     let look = |running: &Running| {
         let pid = running.child.id();
         let view = InstanceView {
+            facts: Default::default(),
             instance: InstanceId::fake(1),
             pid,
             start_ticks: host.process(pid).unwrap().start_ticks,

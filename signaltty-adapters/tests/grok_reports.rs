@@ -95,6 +95,8 @@ fn d12_nothing_is_added_to_a_launch() {
         runtime_dir: "/run/signaltty".as_ref(),
         hook_program: "/bin/signaltty".as_ref(),
         instance: InstanceId::fake(7),
+        secret: "",
+        loopback_port: None,
     };
     let prepared = stage.adapter.prepare_launch(launch.clone(), &context).unwrap();
     assert_eq!(prepared.launch, launch);

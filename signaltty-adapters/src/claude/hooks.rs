@@ -14,7 +14,8 @@ pub(super) fn prepare(
     launch: Launch,
     context: &LaunchContext<'_>,
 ) -> Result<PreparedLaunch, AdapterError> {
-    let untouched = |launch, integration| PreparedLaunch { launch, files: Vec::new(), integration };
+    let untouched =
+        |launch, integration| PreparedLaunch { integration, ..PreparedLaunch::unchanged(launch) };
     match look(&launch) {
         Found::NoConversation => return Ok(untouched(launch, Integration::None)),
         Found::Taken(what) => {
@@ -36,9 +37,9 @@ pub(super) fn prepare(
     launch.argv.push(path.clone().into_os_string());
     launch.argv.extend(rest);
     Ok(PreparedLaunch {
-        launch,
         files: vec![LaunchFile { path, contents }],
         integration: Integration::Injected,
+        ..PreparedLaunch::unchanged(launch)
     })
 }
 

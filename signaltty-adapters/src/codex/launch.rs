@@ -26,7 +26,7 @@ pub(super) fn prepare(mut launch: Launch) -> PreparedLaunch {
         ),
         Found::InProcess | Found::Headless | Found::NoConversation => Integration::None,
     };
-    PreparedLaunch { launch, files: Vec::new(), integration }
+    PreparedLaunch { integration, ..PreparedLaunch::unchanged(launch) }
 }
 
 /// Whether the conversation of this command is a script's and not a pane's.

@@ -130,7 +130,14 @@ impl Stage for GrokStage {
 
     fn view(&self, instance: InstanceId) -> InstanceView {
         let (cwd, config_env) = (self.cwd(), self.config_env());
-        InstanceView { instance, pid: PID, start_ticks: TICKS, cwd, config_env }
+        InstanceView {
+            instance,
+            pid: PID,
+            start_ticks: TICKS,
+            cwd,
+            config_env,
+            facts: Default::default(),
+        }
     }
 
     fn turn(&mut self, id: &AgentSessionId, text: &str) {

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 use signaltty_adapters::conformance::{Stage, Start};
-use signaltty_adapters::{AgentAdapter, ClaudeAdapter, HookReport, InstanceView};
+use signaltty_adapters::{AgentAdapter, ClaudeAdapter, HookReport, InstanceView, LaunchFacts};
 use signaltty_core::agent::{AgentReport, AgentSessionId, Conversation};
 use signaltty_core::env::ConfigEnv;
 use signaltty_core::id::InstanceId;
@@ -146,6 +146,7 @@ impl Stage for ClaudeStage {
             start_ticks: TICKS,
             cwd: self.cwd(),
             config_env: self.config_env(),
+            facts: LaunchFacts::default(),
         }
     }
 

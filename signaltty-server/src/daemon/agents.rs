@@ -4,20 +4,15 @@
 //! pool. Every result goes back into the loop.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use signaltty_adapters::{AgentAdapter, AgentHost, InstanceView, ProcHost};
-use signaltty_core::agent::{AgentReport, Conversation, Fingerprint};
+use signaltty_core::agent::{AgentReport, Conversation, Fingerprint, WitnessSource};
 use signaltty_core::id::{InstanceId, PaneId, RequestId};
 use signaltty_core::restore::{FailureCode, Refusal};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, MissedTickBehavior, interval};
 
 use super::event::Event;
-
-/// How often an agent is looked at while it must prove something. Each look is
-/// a few small files.
-const LOOK_EVERY: Duration = Duration::from_millis(100);
 
 type Adapter = Arc<dyn AgentAdapter>;
 
@@ -58,14 +53,14 @@ async fn check(
 pub(crate) fn read_record(
     adapter: Adapter,
     host: Arc<ProcHost>,
+    view: InstanceView,
     named: Conversation,
-    instance: InstanceId,
-    witness: usize,
+    (witness, source): (usize, WitnessSource),
     events: mpsc::Sender<Event>,
 ) {
     run(events, move |runtime| {
-        let result = runtime.block_on(adapter.preflight(&named, &*host));
-        Event::RecordRead { instance, witness, named: named.id, result }
+        let result = runtime.block_on(adapter.read_record(&named, source, &view, &*host));
+        Event::RecordRead { instance: view.instance, witness, named: named.id, result }
     });
 }
 
@@ -105,7 +100,7 @@ pub(crate) async fn observe(
     events: mpsc::Sender<Event>,
 ) {
     let until = Instant::now() + adapter.spec().policy.deadline;
-    let mut ticks = interval(LOOK_EVERY);
+    let mut ticks = interval(adapter.spec().look_every);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let mut last: Vec<AgentReport> = Vec::new();
     while Instant::now() < until {

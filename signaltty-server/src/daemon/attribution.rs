@@ -190,6 +190,7 @@ mod tests {
                 start_ticks: 7,
                 cwd: "/".into(),
                 config_env: ConfigEnv::default(),
+                facts: Default::default(),
             },
             host: Arc::new(ProcHost { home: None, path: Default::default() }),
         });

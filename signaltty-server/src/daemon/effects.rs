@@ -70,10 +70,11 @@ impl Daemon {
                     tokio::spawn(agents::observe(adapter, host, view, self.events.clone()));
                 }
             }
-            Effect::ReadRecord { instance, witness, kind, named } => {
+            Effect::ReadRecord { instance, witness, kind, source, named } => {
                 if let Some((adapter, launch)) = self.agent(instance, &kind) {
-                    let (host, events) = (Arc::clone(&launch.host), self.events.clone());
-                    agents::read_record(adapter, host, named, instance, witness, events);
+                    let (host, view) = (Arc::clone(&launch.host), launch.view.clone());
+                    let which = (witness, source);
+                    agents::read_record(adapter, host, view, named, which, self.events.clone());
                 }
             }
             Effect::Anchor { instance, kind, conversation } => {
@@ -114,6 +115,7 @@ impl Daemon {
             hook_program: &self.hook_program,
             runtime_dir: &self.paths.runtime_dir,
             socket: &self.paths.socket,
+            loopback_port: self.ports.next(),
         };
         let prepared = match launcher.prepare(pane, instance, command, size, base) {
             Ok(prepared) => prepared,

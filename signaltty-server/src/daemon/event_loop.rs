@@ -22,6 +22,7 @@ use super::error::ServerError;
 use super::event::{Answer, ClientFact, Event};
 use super::launch::{self, Prepared};
 use super::panes::{Panes, Start};
+use super::ports::Ports;
 use super::publisher::Publisher;
 use super::saver::{SaveOutcome, Saver};
 use super::spawner::{Spawned, Spawner};
@@ -62,6 +63,7 @@ pub(crate) struct Daemon {
     /// Files of launches that live.
     pub(crate) files: BTreeMap<InstanceId, Vec<PathBuf>>,
     pub(crate) integration: BTreeMap<InstanceId, String>,
+    pub(crate) ports: Ports,
     pub(crate) waiting: BTreeMap<RequestId, Waiting>,
     pub(crate) next_request: u64,
     pub(crate) publisher: Publisher,
@@ -115,6 +117,7 @@ pub(crate) async fn run_loop(parts: Parts) -> Result<(), ServerError> {
         starting: BTreeMap::new(),
         files: BTreeMap::new(),
         integration: BTreeMap::new(),
+        ports: Ports::new(),
         waiting: BTreeMap::new(),
         next_request: 1,
         publisher: Publisher::new(epoch),
@@ -319,6 +322,7 @@ impl Daemon {
                     start_ticks: id.start_time,
                     cwd: prepared.cwd,
                     config_env: prepared.config_env,
+                    facts: prepared.facts,
                 };
                 let Prepared { kind, secret, host, files, integration, .. } = prepared;
                 self.launches.add(LaunchRecord { kind, secret, view, host });

@@ -6,7 +6,10 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use signaltty_adapters::{Adapters, AgentAdapter, Integration, Launch, LaunchContext, ProcHost};
+use signaltty_adapters::{
+    Adapters, AgentAdapter, Integration, Launch, LaunchContext, LaunchFacts, PreparedLaunch,
+    ProcHost,
+};
 use signaltty_core::agent::AgentKind;
 use signaltty_core::env::ConfigEnv;
 use signaltty_core::id::{InstanceId, PaneId};
@@ -24,6 +27,8 @@ pub(crate) struct Launcher<'a> {
     pub(crate) hook_program: &'a std::path::Path,
     pub(crate) runtime_dir: &'a std::path::Path,
     pub(crate) socket: &'a std::path::Path,
+    /// For the agent's own server, if it has one.
+    pub(crate) loopback_port: Option<u16>,
 }
 
 /// A start, ready for the main thread.
@@ -39,6 +44,8 @@ pub(crate) struct Prepared {
     pub(crate) files: Vec<PathBuf>,
     /// What a person would have to do so that the agent can report.
     pub(crate) integration: Option<String>,
+    /// What the adapter noted of the launch. In memory only.
+    pub(crate) facts: LaunchFacts,
 }
 
 impl Launcher<'_> {
@@ -73,13 +80,28 @@ impl Launcher<'_> {
         let host = Arc::new(host(&env));
         let launch = Launch { argv, env: env.into_iter().collect() };
         let adapter = kind.as_ref().and_then(|kind| self.adapters.of(kind));
-        let (launch, files, integration) = match adapter {
+        let wired = match adapter {
             Some(adapter) => self.wire(adapter, instance, launch),
-            None => (launch, Vec::new(), None),
+            None => PreparedLaunch::unchanged(launch),
         };
+        let integration = match wired.integration {
+            Integration::Needed(what) => Some(what),
+            _ => None,
+        };
+        let launch = wired.launch;
         let size = signaltty_pty::Size::new(size.cols, size.rows);
         let spec = SpawnSpec { argv: launch.argv, cwd: cwd.clone(), env: launch.env, size };
-        Ok(Prepared { spec, kind, secret, config_env, host, cwd, files, integration })
+        Ok(Prepared {
+            spec,
+            kind,
+            secret,
+            config_env,
+            host,
+            cwd,
+            files: wired.files.into_iter().map(|file| file.path).collect(),
+            integration,
+            facts: wired.facts,
+        })
     }
 
     /// Adds what the agent needs to report to us. An agent that cannot be wired
@@ -89,31 +111,35 @@ impl Launcher<'_> {
         adapter: &Arc<dyn AgentAdapter>,
         instance: InstanceId,
         launch: Launch,
-    ) -> (Launch, Vec<PathBuf>, Option<String>) {
+    ) -> PreparedLaunch {
+        // Not the secret of the hook: what an agent's server is given is known
+        // to everything that the agent runs.
+        let secret = random::secret();
         let context = LaunchContext {
             runtime_dir: self.runtime_dir,
             hook_program: self.hook_program,
             instance,
+            secret: &secret,
+            loopback_port: self.loopback_port,
         };
         let plain = launch.clone();
+        let as_it_is = |why| PreparedLaunch {
+            integration: Integration::Needed(why),
+            ..PreparedLaunch::unchanged(plain)
+        };
         let prepared = match adapter.prepare_launch(launch, &context) {
             Ok(prepared) => prepared,
-            Err(error) => return (plain, Vec::new(), Some(error.to_string())),
+            Err(error) => return as_it_is(error.to_string()),
         };
         let mut written = Vec::new();
         for file in &prepared.files {
             if let Err(error) = write_private(&file.path, &file.contents) {
                 remove(&written);
-                let message = format!("{} was not written: {error}", file.path.display());
-                return (plain, Vec::new(), Some(message));
+                return as_it_is(format!("{} was not written: {error}", file.path.display()));
             }
             written.push(file.path.clone());
         }
-        let needed = match prepared.integration {
-            Integration::Needed(what) => Some(what),
-            _ => None,
-        };
-        (prepared.launch, written, needed)
+        prepared
     }
 }
 

@@ -21,6 +21,7 @@ mod launch;
 mod listener;
 mod pane_task;
 mod panes;
+mod ports;
 mod publisher;
 mod random;
 mod reading;

@@ -37,6 +37,10 @@ const INPUT_DEADLINE: Duration = Duration::from_secs(5);
 /// An agent is looked at again once its pane was quiet for so long.
 const QUIET: Duration = Duration::from_millis(250);
 
+/// One that goes on printing is looked at so often all the same: an agent at
+/// work moves a spinner, and some show what they work on only meanwhile.
+const LOOK_AT_LEAST: Duration = Duration::from_millis(750);
+
 /// After the process ended, what is still in the terminal is read, but no
 /// longer than this: something else may hold it open.
 const DRAIN: Duration = Duration::from_millis(500);
@@ -131,6 +135,7 @@ impl PaneTask {
             waiting: 0,
             dirty: false,
             quiet_at: None,
+            look_by: None,
             watched,
         };
         let status = pane.serve(&child, &mut messages).await;
@@ -178,6 +183,7 @@ struct Pane {
     waiting: usize,
     dirty: bool,
     quiet_at: Option<Instant>,
+    look_by: Option<Instant>,
     watched: bool,
 }
 
@@ -226,6 +232,7 @@ impl Pane {
                 }
                 () = sleep_until(quiet_at.unwrap_or_else(Instant::now)), if quiet_at.is_some() => {
                     self.quiet_at = None;
+                    self.look_by = None;
                     let _ = self.events.send(Event::Quiet { instance: self.instance }).await;
                 }
             }
@@ -322,7 +329,9 @@ impl Pane {
             let _ = self.events.send(Event::Fact { instance: self.instance, fact }).await;
         }
         if self.watched {
-            self.quiet_at = Some(Instant::now() + QUIET);
+            let now = Instant::now();
+            let look_by = *self.look_by.get_or_insert(now + LOOK_AT_LEAST);
+            self.quiet_at = Some(look_by.min(now + QUIET));
         }
     }
 

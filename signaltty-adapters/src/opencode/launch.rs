@@ -1,0 +1,168 @@
+//! Gives OpenCode a server of its own for one launch, without touching a file
+//! of the user (D-12).
+//!
+//! Whoever knows the password can do whatever OpenCode can, so it is random, in
+//! memory and in the process's environment only, and the server listens on the
+//! loopback interface.
+
+use crate::{Integration, Launch, LaunchContext, LaunchFacts, PreparedLaunch};
+
+/// The names of what the channel needs to know again.
+pub(super) const PORT: &str = "port";
+pub(super) const PASSWORD: &str = "password";
+pub(super) const USER: &str = "user";
+
+/// Adds port and password to a launch.
+pub(super) fn prepare(launch: Launch, context: &LaunchContext<'_>) -> PreparedLaunch {
+    match (look(&launch), context.loopback_port) {
+        (Found::NoConversation, _) => PreparedLaunch::unchanged(launch),
+        (Found::Taken(what), _) => needed(
+            launch,
+            format!(
+                "opencode was started with {what}, so signaltty cannot ask its server; start it \
+                 without {what}"
+            ),
+        ),
+        (Found::Free, None) => {
+            let why = "no free port was found for opencode's server; start it again later";
+            needed(launch, why.to_owned())
+        }
+        (Found::Free, Some(port)) => with_server(launch, port, context.secret),
+    }
+}
+
+fn with_server(mut launch: Launch, port: u16, secret: &str) -> PreparedLaunch {
+    let password = format!("{OURS}{secret}");
+    // Right after the program, since what follows `--` is no option.
+    let rest = launch.argv.split_off(launch.argv.len().min(1));
+    let ours = ["--port", &port.to_string(), "--hostname", "127.0.0.1"].map(Into::into);
+    launch.argv.extend(ours);
+    launch.argv.extend(rest);
+    launch.env.retain(|(name, _)| name != PASSWORD_VAR);
+    launch.env.push((PASSWORD_VAR.into(), password.clone().into()));
+    let user = var(&launch, USER_VAR).unwrap_or(DEFAULT_USER).to_owned();
+    PreparedLaunch {
+        integration: Integration::Injected,
+        facts: LaunchFacts::from([(PORT, port.to_string()), (PASSWORD, password), (USER, user)]),
+        ..PreparedLaunch::unchanged(launch)
+    }
+}
+
+fn needed(launch: Launch, what: String) -> PreparedLaunch {
+    PreparedLaunch { integration: Integration::Needed(what), ..PreparedLaunch::unchanged(launch) }
+}
+
+/// What a command line leaves us.
+enum Found {
+    /// A server can be added.
+    Free,
+    /// The user set what we would need.
+    Taken(&'static str),
+    /// It opens no conversation in this terminal.
+    NoConversation,
+}
+
+fn look(launch: &Launch) -> Found {
+    let mut taken = None;
+    // One that we gave to the process around this one is not the user's.
+    if var(launch, PASSWORD_VAR).is_some_and(|password| !password.starts_with(OURS)) {
+        taken = Some(PASSWORD_VAR);
+    }
+    let mut value_of: Option<&str> = None;
+    let mut first = true;
+    for arg in launch.argv.iter().skip(1) {
+        // Whatever is not UTF-8 is no option and no command that we know.
+        let arg = arg.to_str().unwrap_or("x");
+        if arg == "--" {
+            break;
+        }
+        if !arg.starts_with('-') {
+            // The first word is the command, or the directory to work in.
+            if value_of.take().is_none() && first {
+                if COMMANDS.contains(&arg) {
+                    return Found::NoConversation;
+                }
+                first = false;
+            }
+            continue;
+        }
+        let (name, has_value) = match arg.split_once('=') {
+            Some((name, _)) => (name, true),
+            None => (arg, false),
+        };
+        if ELSEWHERE.contains(&name) {
+            return Found::NoConversation;
+        }
+        if let Some(option) = SERVER.iter().find(|option| **option == name) {
+            taken = taken.or(Some(*option));
+        }
+        value_of = (!has_value && ONE_VALUE.contains(&name)).then_some(name);
+    }
+    taken.map_or(Found::Free, Found::Taken)
+}
+
+/// The value of a variable that says something.
+fn var<'a>(launch: &'a Launch, name: &str) -> Option<&'a str> {
+    let found = launch.env.iter().find(|(key, _)| key == name)?;
+    // One that is not UTF-8 is some other user's name for us.
+    Some(found.1.to_str().unwrap_or("x")).filter(|value| !value.is_empty())
+}
+
+/// Passwords of ours begin with it, so that one which a process inherited from
+/// another launch is told from one that the user set.
+const OURS: &str = "signaltty-";
+
+const PASSWORD_VAR: &str = "OPENCODE_SERVER_PASSWORD";
+const USER_VAR: &str = "OPENCODE_SERVER_USERNAME";
+const DEFAULT_USER: &str = "opencode";
+
+/// Options of its server, which are the user's if they are there.
+const SERVER: [&str; 5] = ["--port", "--hostname", "--mdns", "--mdns-domain", "--cors"];
+
+/// Options with which no conversation is opened.
+const ELSEWHERE: [&str; 4] = ["--help", "-h", "--version", "-v"];
+
+const ONE_VALUE: [&str; 15] = [
+    "--agent",
+    "--cors",
+    "--hostname",
+    "--log-level",
+    "--mdns-domain",
+    "--model",
+    "-m",
+    "--port",
+    "--prompt",
+    "--replay-limit",
+    "--session",
+    "-s",
+    "--title",
+    "--username",
+    "-u",
+];
+
+const COMMANDS: [&str; 24] = [
+    "acp",
+    "agent",
+    "attach",
+    "auth",
+    "completion",
+    "console",
+    "db",
+    "debug",
+    "export",
+    "github",
+    "import",
+    "mcp",
+    "models",
+    "plug",
+    "plugin",
+    "pr",
+    "providers",
+    "run",
+    "serve",
+    "session",
+    "stats",
+    "uninstall",
+    "upgrade",
+    "web",
+];

@@ -1,0 +1,141 @@
+//! OpenCode.
+//!
+//! It shows nowhere which conversation its screen has open. What proves a resume
+//! is its own server: started with a port and a password of the launch, in the
+//! process of the pane, it gives the record of any conversation and takes
+//! prompts for exactly the one that is named. So the record that this process
+//! has of the saved conversation is compared, and whatever is sent later is
+//! addressed to it and never typed (`docs/adr/0004-addressed-channel.md`).
+//!
+//! A turn, which the same server shows while it runs, says what a pane holds
+//! that nobody resumed.
+//!
+//! Measured with version 1.18.33.
+
+mod channel;
+mod launch;
+mod record;
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+use signaltty_core::agent::{
+    AgentPolicy, AgentReport, Anchor, Conversation, Fingerprint, LoadedRule, WitnessSource,
+};
+use signaltty_core::id::InstanceId;
+use signaltty_core::restore::Refusal;
+
+use crate::spec::known_kind;
+use crate::{
+    AdapterError, AgentAdapter, AgentHost, AgentSpec, HookReport, IdForm, InstanceView, Launch,
+    LaunchContext, OfficialCommand, PreparedLaunch, preflight,
+};
+
+/// The adapter of OpenCode.
+#[derive(Debug, Clone)]
+pub struct OpenCodeAdapter {
+    spec: AgentSpec,
+}
+
+impl OpenCodeAdapter {
+    /// The adapter.
+    pub fn new() -> Self {
+        let policy =
+            AgentPolicy::new(vec![WitnessSource::Channel], LoadedRule::NotReported, DEADLINE);
+        let mut spec = AgentSpec::new(known_kind("opencode"), "opencode", ID_FORM, policy);
+        spec.identity_vars = &IDENTITY;
+        spec.scrubbed_vars = &SCRUBBED;
+        spec.look_every = LOOK_EVERY;
+        Self { spec }
+    }
+}
+
+impl Default for OpenCodeAdapter {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+#[async_trait]
+impl AgentAdapter for OpenCodeAdapter {
+    fn spec(&self) -> &AgentSpec {
+        &self.spec
+    }
+
+    fn prepare_launch(
+        &self,
+        launch: Launch,
+        context: &LaunchContext<'_>,
+    ) -> Result<PreparedLaunch, AdapterError> {
+        Ok(launch::prepare(launch, context))
+    }
+
+    fn resume_command(&self, conversation: &Conversation) -> Result<OfficialCommand, AdapterError> {
+        let id = self.parse_id(conversation.id.as_str())?;
+        Ok(OfficialCommand::new(self.spec.program.as_str(), &["--session"], &id))
+    }
+
+    fn read_report(
+        &self,
+        _instance: InstanceId,
+        _report: &HookReport<'_>,
+    ) -> Result<AgentReport, AdapterError> {
+        let why = "opencode is followed through its own server and has no hooks of ours";
+        Err(AdapterError::Report(why.to_owned()))
+    }
+
+    async fn preflight(
+        &self,
+        conversation: &Conversation,
+        host: &dyn AgentHost,
+    ) -> Result<Fingerprint, Refusal> {
+        preflight::id_has_form(&self.spec, &conversation.id)?;
+        preflight::program_is_there(&self.spec, host)?;
+        let anchor = preflight::anchor_of(conversation)?;
+        let found = record::read(conversation, host)?;
+        let found = found.rows.compare(anchor, found.path, Some(found.file))?;
+        preflight::cwd_is_there(&conversation.cwd)?;
+        Ok(found)
+    }
+
+    async fn read_record(
+        &self,
+        named: &Conversation,
+        witness: WitnessSource,
+        view: &InstanceView,
+        host: &dyn AgentHost,
+    ) -> Result<Fingerprint, Refusal> {
+        match witness {
+            WitnessSource::Channel => channel::read(named, view, host),
+            _ => self.preflight(named, host).await,
+        }
+    }
+
+    async fn anchor(
+        &self,
+        conversation: &Conversation,
+        host: &dyn AgentHost,
+    ) -> Result<Anchor, Refusal> {
+        preflight::id_has_form(&self.spec, &conversation.id)?;
+        let found = record::read(conversation, host)?;
+        found.rows.anchor_anew(conversation.anchor.as_ref(), found.path, Some(found.file))
+    }
+
+    async fn inspect(&self, view: &InstanceView, host: &dyn AgentHost) -> Vec<AgentReport> {
+        channel::inspect(&self.spec, view, host)
+    }
+}
+
+const ID_FORM: IdForm = IdForm::Prefixed { prefix: "ses_", chars: 26 };
+
+/// Where its records live, and a directory of settings that adds to its own.
+const IDENTITY: [&str; 2] = ["OPENCODE_CONFIG_DIR", "XDG_DATA_HOME"];
+
+/// What it sets for its children.
+const SCRUBBED: [&str; 2] = ["OPENCODE", "OPENCODE_PID"];
+
+/// It needs between three and thirty seconds to start, as busy as the machine.
+const DEADLINE: Duration = Duration::from_secs(60);
+
+/// A look is two requests to the process itself.
+const LOOK_EVERY: Duration = Duration::from_millis(500);
