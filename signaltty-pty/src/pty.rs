@@ -6,12 +6,13 @@
 
 use std::io;
 use std::os::fd::OwnedFd;
+use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::{Errno, retry_on_intr};
 use rustix::termios::{tcgetpgrp, tcgetwinsize};
 use tokio::io::Interest;
-use tokio::time::{Instant, timeout_at};
+use tokio::time::{Instant, timeout, timeout_at};
 
 use crate::error::{WriteCause, WriteError};
 use crate::open;
@@ -100,10 +101,14 @@ impl AsyncPty {
     /// Whatever the kernel says; `EIO` when nobody has the other end open.
     pub async fn write_some(&self, bytes: &[u8]) -> io::Result<usize> {
         loop {
-            let mut ready = self.master.get().writable().await?;
-            match ready.try_io(|fd| write_open(fd.get_ref(), bytes)) {
-                Ok(result) => return result,
-                Err(_would_block) => {}
+            match write_open(self.master.get().get_ref(), bytes) {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                result => return result,
+            }
+            // Linux tells a writer of room that a reading program made, and not
+            // of room that the line editor made by discarding what it was given.
+            if let Ok(ready) = timeout(RETRY, self.master.get().writable()).await {
+                ready?.clear_ready();
             }
         }
     }
@@ -164,6 +169,9 @@ impl AsyncPty {
         u32::try_from(group.as_raw_nonzero().get()).ok()
     }
 }
+
+/// How long a full terminal is left alone before it is asked again.
+const RETRY: Duration = Duration::from_millis(10);
 
 fn read_some(fd: &OwnedFd, buffer: &mut [u8]) -> io::Result<usize> {
     match retry_on_intr(|| rustix::io::read(fd, &mut *buffer)) {

@@ -45,6 +45,22 @@ fn what_a_child_wrote_is_read_before_the_runtime_has_heard_of_it() {
 }
 
 #[test]
+fn a_flood_of_keys_that_no_program_reads_does_not_block_the_terminal() {
+    run(async {
+        let (pty, child) = start(&sh("stty -echo; echo ready; read line; echo got it"));
+        read_until(&pty, "ready").await;
+        // The line editor takes them all and keeps none: nothing is ever read,
+        // which is what the kernel's wake-up of writers hangs on.
+        for _ in 0..200_000 {
+            write(&pty, "x\x15").await;
+        }
+        write(&pty, "\r").await;
+        read_until(&pty, "got it").await;
+        assert!(child.wait().await.unwrap().success());
+    });
+}
+
+#[test]
 fn c086_a_size_of_zero_is_taken_as_one() {
     run(async {
         let mut spec = sh("stty size");
