@@ -11,6 +11,7 @@ mod safety;
 use std::io;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
@@ -22,9 +23,16 @@ use crate::os_text::OsText;
 
 /// The directory that holds all saved state, locked for this process.
 ///
-/// The lock ends when this is dropped.
+/// Copies share the directory and its lock, which ends when the last of them is
+/// dropped: the snapshot and the journal are written by two threads of one
+/// owner.
 #[derive(Debug)]
 pub struct StateDir<F: Fs = OsFs> {
+    held: Arc<Held<F>>,
+}
+
+#[derive(Debug)]
+struct Held<F: Fs> {
     fs: F,
     path: PathBuf,
     /// Held, never read: closing it would let another server in.
@@ -74,22 +82,22 @@ impl<F: Fs> StateDir<F> {
             path: path.join(LOCK),
             source,
         });
-        Ok(Self { fs, path, _lock: lock, owner_unwritten })
+        Ok(Self { held: Arc::new(Held { fs, path, _lock: lock, owner_unwritten }) })
     }
 
     /// Where it is, with links resolved.
     pub fn path(&self) -> &Path {
-        &self.path
+        &self.held.path
     }
 
     /// Why this process could not write its name into the lock file, if it
     /// could not. The lock holds all the same.
     pub fn owner_unwritten(&self) -> Option<&PathError> {
-        self.owner_unwritten.as_ref()
+        self.held.owner_unwritten.as_ref()
     }
 
     pub(crate) fn fs(&self) -> &F {
-        &self.fs
+        &self.held.fs
     }
 
     /// An error about a name in this directory.
@@ -98,8 +106,14 @@ impl<F: Fs> StateDir<F> {
         operation: &'static str,
         name: impl AsRef<Path>,
     ) -> impl FnOnce(io::Error) -> PathError {
-        let path = self.path.join(name);
+        let path = self.held.path.join(name);
         move |source| PathError { operation, path, source }
+    }
+}
+
+impl<F: Fs> Clone for StateDir<F> {
+    fn clone(&self) -> Self {
+        Self { held: Arc::clone(&self.held) }
     }
 }
 

@@ -70,6 +70,21 @@ impl Disk {
     }
 
     pub(super) fn begin_write(&mut self, node: NodeId, bytes: &[u8]) -> io::Result<usize> {
+        self.begin_writing(node, bytes, Vec::extend_from_slice)
+    }
+
+    pub(super) fn begin_write_start(&mut self, node: NodeId, bytes: &[u8]) -> io::Result<usize> {
+        self.begin_writing(node, bytes, |live, written| {
+            live.splice(..written.len().min(live.len()), written.iter().copied());
+        })
+    }
+
+    fn begin_writing(
+        &mut self,
+        node: NodeId,
+        bytes: &[u8],
+        put: impl FnOnce(&mut Vec<u8>, &[u8]),
+    ) -> io::Result<usize> {
         let fault = self.plan.turn("write")?;
         let half = bytes.get(..bytes.len() / 2).unwrap_or_default();
         let written = match fault {
@@ -77,7 +92,7 @@ impl Disk {
             _ => bytes,
         };
         match self.nodes.get_mut(&node) {
-            Some(Node::File { live, .. }) => live.extend_from_slice(written),
+            Some(Node::File { live, .. }) => put(live, written),
             _ => return Err(ErrorKind::NotFound.into()),
         }
         match fault {
@@ -198,6 +213,23 @@ impl Disk {
                 live.clear();
                 Ok(())
             }
+            _ => Err(ErrorKind::NotFound.into()),
+        }
+    }
+
+    pub(super) fn cut(&mut self, node: NodeId, len: u64) -> io::Result<()> {
+        match self.nodes.get_mut(&node) {
+            Some(Node::File { live, .. }) => {
+                live.resize(usize::try_from(len).unwrap_or(usize::MAX), 0);
+                Ok(())
+            }
+            _ => Err(ErrorKind::NotFound.into()),
+        }
+    }
+
+    pub(super) fn len(&self, node: NodeId) -> io::Result<u64> {
+        match self.nodes.get(&node) {
+            Some(Node::File { live, .. }) => Ok(live.len().try_into().unwrap_or(u64::MAX)),
             _ => Err(ErrorKind::NotFound.into()),
         }
     }

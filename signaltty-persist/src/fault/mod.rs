@@ -17,7 +17,7 @@ use std::io;
 use std::io::ErrorKind;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::fs::{Fs, FsFile};
+use crate::fs::{FileStat, Fs, FsFile};
 use disk::{Disk, NodeId, ROOT};
 
 /// One directory of the file system. Clones see the same disk.
@@ -148,6 +148,31 @@ impl Fs for FaultFs {
         Ok(self.file(disk.make(self.dir, name, false)?, false))
     }
 
+    fn append(&self, name: &str) -> io::Result<FaultFile> {
+        let mut disk = self.disk();
+        disk.begin("append")?;
+        Ok(self.file(disk.find(self.dir, name, false)?, false))
+    }
+
+    fn update(&self, name: &str) -> io::Result<FaultFile> {
+        let mut disk = self.disk();
+        disk.begin("update")?;
+        let node = match disk.find(self.dir, name, false) {
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                disk.make(self.dir, name, false)?
+            }
+            found => found?,
+        };
+        Ok(self.file(node, false))
+    }
+
+    fn stat(&self, name: &str) -> io::Result<FileStat> {
+        let mut disk = self.disk();
+        disk.begin("stat")?;
+        let node = disk.find(self.dir, name, false)?;
+        Ok(FileStat { identity: (1, node), len: disk.len(node)? })
+    }
+
     fn lock(&self, name: &str) -> io::Result<FaultFile> {
         let mut disk = self.disk();
         disk.begin("lock")?;
@@ -212,6 +237,16 @@ impl FsFile for FaultFile {
         let mut disk = lock(&self.disk);
         disk.begin("sync_data")?;
         disk.sync_file(self.node)
+    }
+
+    fn write_start(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        lock(&self.disk).begin_write_start(self.node, bytes)
+    }
+
+    fn cut(&mut self, len: u64) -> io::Result<()> {
+        let mut disk = lock(&self.disk);
+        disk.begin("cut")?;
+        disk.cut(self.node, len)
     }
 
     fn truncate(&mut self) -> io::Result<()> {

@@ -49,6 +49,28 @@ pub trait Fs: Sized + fmt::Debug {
     /// `AlreadyExists` if the name is taken, by whatever.
     fn create(&self, name: &str) -> io::Result<Self::File>;
 
+    /// Opens a regular file that is there so that every write goes to its end,
+    /// wherever that is by then.
+    ///
+    /// # Errors
+    ///
+    /// `NotFound` if there is none, `InvalidInput` if it is not a regular file.
+    fn append(&self, name: &str) -> io::Result<Self::File>;
+
+    /// Opens or makes a regular file whose bytes are changed in place.
+    ///
+    /// # Errors
+    ///
+    /// `InvalidInput` if it is not a regular file.
+    fn update(&self, name: &str) -> io::Result<Self::File>;
+
+    /// Says what a name stands for, not following a link.
+    ///
+    /// # Errors
+    ///
+    /// `NotFound` if there is none.
+    fn stat(&self, name: &str) -> io::Result<FileStat>;
+
     /// Opens or makes a file and takes its exclusive lock without waiting. The
     /// lock lasts as long as the file that is returned.
     ///
@@ -94,6 +116,15 @@ pub trait Fs: Sized + fmt::Debug {
     fn names(&self) -> io::Result<Vec<String>>;
 }
 
+/// What a name stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FileStat {
+    /// Device and inode, as [`FsFile::identity`] gives them.
+    pub identity: (u64, u64),
+    /// How many bytes there are.
+    pub len: u64,
+}
+
 /// An open file.
 pub trait FsFile: fmt::Debug {
     /// Reads some bytes; 0 at the end.
@@ -117,6 +148,20 @@ pub trait FsFile: fmt::Debug {
     ///
     /// Those of the system.
     fn sync_data(&mut self) -> io::Result<()>;
+
+    /// Writes some bytes at the beginning, over what is there, and says how many.
+    ///
+    /// # Errors
+    ///
+    /// Those of the system.
+    fn write_start(&mut self, bytes: &[u8]) -> io::Result<usize>;
+
+    /// Makes the file so long; what is beyond is gone.
+    ///
+    /// # Errors
+    ///
+    /// Those of the system.
+    fn cut(&mut self, len: u64) -> io::Result<()>;
 
     /// Empties the file.
     ///

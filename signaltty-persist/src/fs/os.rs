@@ -12,7 +12,7 @@ use std::path::Path;
 use rustix::fs::{AtFlags, Dir, FileType, FlockOperation, Mode, OFlags};
 use rustix::io::{Errno, retry_on_intr};
 
-use super::{Fs, FsFile};
+use super::{FileStat, Fs, FsFile};
 
 /// An open directory of the system.
 #[derive(Debug)]
@@ -74,6 +74,28 @@ impl Fs for OsFs {
         // The umask may have taken the owner's own bits.
         rustix::fs::fchmod(&fd, PRIVATE)?;
         Ok(OsFile { fd })
+    }
+
+    fn append(&self, name: &str) -> io::Result<OsFile> {
+        let flags = OFlags::WRONLY | OFlags::APPEND | OFlags::NONBLOCK | SAFE;
+        let fd = retry_on_intr(|| rustix::fs::openat(&self.fd, name, flags, Mode::empty()));
+        match fd {
+            Ok(fd) => regular(fd),
+            Err(Errno::LOOP) => Err(not_regular("a symbolic link")),
+            Err(Errno::NXIO) => Err(not_regular("a fifo or a socket")),
+            Err(Errno::ISDIR) => Err(not_regular("a directory")),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn update(&self, name: &str) -> io::Result<OsFile> {
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::NONBLOCK | SAFE;
+        regular(retry_on_intr(|| rustix::fs::openat(&self.fd, name, flags, PRIVATE))?)
+    }
+
+    fn stat(&self, name: &str) -> io::Result<FileStat> {
+        let stat = retry_on_intr(|| rustix::fs::statat(&self.fd, name, AtFlags::SYMLINK_NOFOLLOW))?;
+        Ok(FileStat { identity: identity(&stat), len: u64::try_from(stat.st_size).unwrap_or(0) })
     }
 
     fn lock(&self, name: &str) -> io::Result<OsFile> {
@@ -140,6 +162,14 @@ impl FsFile for OsFile {
 
     fn sync_data(&mut self) -> io::Result<()> {
         Ok(retry_on_intr(|| rustix::fs::fdatasync(&self.fd))?)
+    }
+
+    fn write_start(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        Ok(retry_on_intr(|| rustix::io::pwrite(&self.fd, bytes, 0))?)
+    }
+
+    fn cut(&mut self, len: u64) -> io::Result<()> {
+        Ok(retry_on_intr(|| rustix::fs::ftruncate(&self.fd, len))?)
     }
 
     fn truncate(&mut self) -> io::Result<()> {
