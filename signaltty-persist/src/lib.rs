@@ -52,6 +52,7 @@ mod error;
 #[cfg(feature = "testing")]
 pub mod fault;
 pub mod fs;
+pub mod journal;
 mod os_text;
 mod replace;
 mod snapshot;

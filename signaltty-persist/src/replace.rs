@@ -38,26 +38,31 @@ impl Temporaries {
         parts: &[&[u8]],
         sync: Sync,
     ) -> io::Result<String> {
+        let (name, mut file) = self.create(fs)?;
+        let written = parts.iter().try_for_each(|part| write_all(&mut file, part));
+        let written = written.and_then(|()| match sync {
+            Sync::Data => file.sync_data(),
+            Sync::No => Ok(()),
+        });
+        match written {
+            Ok(()) => Ok(name),
+            Err(error) => {
+                // If this fails too, the next start sweeps it.
+                let _ = fs.remove(&name);
+                Err(error)
+            }
+        }
+    }
+
+    /// Makes an empty file and gives its name.
+    pub(crate) fn create<F: Fs>(&mut self, fs: &F) -> io::Result<(String, F::File)> {
         loop {
             self.count += 1;
             let name = format!("{PREFIX}{}-{}", std::process::id(), self.count);
-            let mut file = match fs.create(&name) {
-                Err(error) if error.kind() == ErrorKind::AlreadyExists => continue,
-                file => file?,
-            };
-            let written = parts.iter().try_for_each(|part| write_all(&mut file, part));
-            let written = written.and_then(|()| match sync {
-                Sync::Data => file.sync_data(),
-                Sync::No => Ok(()),
-            });
-            return match written {
-                Ok(()) => Ok(name),
-                Err(error) => {
-                    // If this fails too, the next start sweeps it.
-                    let _ = fs.remove(&name);
-                    Err(error)
-                }
-            };
+            match fs.create(&name) {
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+                file => return Ok((name, file?)),
+            }
         }
     }
 

@@ -94,11 +94,17 @@ fn survivor(live: &[u8], durable: &[u8], fate: Unsynced) -> Vec<u8> {
     if live == durable {
         return live.to_vec();
     }
+    // What was synced stays when more is added behind it. What is changed in
+    // place may be damaged as a whole.
+    let (kept, rest) = match live.strip_prefix(durable) {
+        Some(rest) => (durable, rest),
+        None => (&[][..], live),
+    };
     match fate {
         Unsynced::Lost => durable.to_vec(),
         Unsynced::Kept => live.to_vec(),
-        Unsynced::Half => live.get(..live.len() / 2).unwrap_or_default().to_vec(),
-        Unsynced::Zeros => vec![0; live.len()],
+        Unsynced::Half => [kept, rest.get(..rest.len() / 2).unwrap_or_default()].concat(),
+        Unsynced::Zeros => [kept, &vec![0; rest.len()]].concat(),
     }
 }
 
