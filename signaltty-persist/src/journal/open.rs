@@ -43,6 +43,8 @@ pub struct OpenedJournal<F: Fs = OsFs> {
     pub remarks: Vec<String>,
     /// The journal was closed before.
     pub clean: bool,
+    /// The last event that was recorded before this start, or 0.
+    pub last: u64,
 }
 
 impl<F: Fs> Journal<F> {
@@ -94,7 +96,7 @@ impl<F: Fs> Journal<F> {
         if let Some(failure) = journal.mark_failure() {
             remarks.push(format!("the last published event is not noted: {failure}"));
         }
-        Ok(OpenedJournal { journal, remarks, clean: verdict.clean })
+        Ok(OpenedJournal { journal, remarks, clean: verdict.clean, last: verdict.last })
     }
 }
 

@@ -128,6 +128,11 @@ impl<F: Fs> Journal<F> {
         self.head
     }
 
+    /// The last number that a record has, as the snapshot keeps it.
+    pub fn last_recorded(&self) -> u64 {
+        self.state.prev
+    }
+
     /// Whether records can be added.
     pub fn is_available(&self) -> bool {
         self.available
@@ -163,6 +168,14 @@ impl<F: Fs> Journal<F> {
             self.available = false;
             self.missed = true;
         })
+    }
+
+    /// Says that events were published that have no record. Nothing is recorded
+    /// before [`recover`](Self::recover) succeeds, and no replay over this place
+    /// is complete.
+    pub fn break_off(&mut self) {
+        self.available = false;
+        self.missed = true;
     }
 
     /// Tries to record again after an error, in a new file.

@@ -85,7 +85,7 @@ enum Verb {
     /// Reopen the agent conversation of a pane, if it is proven to be the same
     Resume(resume::ResumeArgs),
     /// Print events as JSON lines
-    Events,
+    Events(events::EventsArgs),
     /// Report to the server; for agents
     #[command(hide = true)]
     Hook(hook::HookArgs),
@@ -141,7 +141,7 @@ async fn run(context: &Context, verb: Verb) -> Result<Exit, Failure> {
         Verb::Tab(verb) => tab::run(context, verb).await?,
         Verb::Workspace(verb) => workspace::run(context, verb).await?,
         Verb::Resume(args) => return resume::run(context, args).await,
-        Verb::Events => return events::run(context).await,
+        Verb::Events(args) => return events::run(context, args).await,
         Verb::Shutdown(args) => server::shutdown(context, args).await?,
         Verb::Demo(args) => return demo::run(context, args).await,
         // Never gets here: see `main`.

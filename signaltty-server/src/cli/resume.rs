@@ -155,7 +155,7 @@ mod tests {
     use super::*;
 
     fn event(name: &str, payload: Value) -> EventLine {
-        EventLine { event: name.to_owned(), seq: 1, at: String::new(), payload }
+        EventLine { event: name.to_owned(), seq: Some(1), at: String::new(), payload }
     }
 
     #[test]

@@ -35,6 +35,8 @@ fn command_lines_are_understood_or_refused() {
         "signaltty resume pane_1 --anyway --cwd x",
         "signaltty attach --read-only --detach-keys C-b,d",
         "signaltty demo --keep",
+        "signaltty events --from 812 --filter pane.* --filter agent.*",
+        "signaltty events --from 0123456789abcdef:812",
     ] {
         assert!(parse(line).is_ok(), "{line}: {:?}", parse(line).err());
     }
@@ -48,6 +50,7 @@ fn command_lines_are_understood_or_refused() {
         "signaltty workspace set api auto-resume=maybe",
         "signaltty attach --detach-keys Ctrl-b",
         "signaltty pane read p --lines x",
+        "signaltty events --from yesterday",
     ] {
         assert!(parse(line).is_err(), "{line}");
     }

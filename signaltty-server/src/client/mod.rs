@@ -34,7 +34,7 @@ pub(crate) use start::{command, wait};
 
 use crate::config::Paths;
 use crate::protocol::{
-    Empty, MAX_REQUEST, Outcome, PaneAttach, Reply, Request, VERSION, WireError,
+    EventsSubscribe, MAX_REQUEST, Outcome, PaneAttach, Reply, Request, VERSION, WireError,
 };
 use line::LineReader;
 
@@ -135,8 +135,24 @@ impl Client {
     /// # Errors
     ///
     /// Those of [`call`](Self::call).
-    pub async fn events(mut self) -> Result<Events, ClientError> {
-        let _: Value = self.call("events.subscribe", &Empty {}).await?;
+    pub async fn events(self) -> Result<Events, ClientError> {
+        self.subscribe(&EventsSubscribe::default()).await
+    }
+
+    /// Subscribes to some events, from the past on if that is asked for.
+    ///
+    /// # Errors
+    ///
+    /// [`ClientError::Wire`] with the code `HISTORY_LOST`, `TRUNCATED`,
+    /// `UNAVAILABLE` or `CURSOR_AHEAD` where the past is not complete: the state
+    /// has to be read again. The other variants are those of [`call`](Self::call).
+    pub async fn subscribe(mut self, ask: &EventsSubscribe) -> Result<Events, ClientError> {
+        let reply: Value = self.call("events.subscribe", ask).await?;
+        if reply.get("subscribed").and_then(Value::as_bool) == Some(false) {
+            let text = |name: &str| reply.get(name).and_then(Value::as_str).unwrap_or_default();
+            let (code, message) = (text("replay").to_uppercase(), text("message").to_owned());
+            return Err(ClientError::Wire(WireError::new(&code, message).with_details(reply)));
+        }
         Ok(Events::new(self.socket, self.lines, self.writer))
     }
 

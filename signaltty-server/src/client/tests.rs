@@ -6,6 +6,7 @@ use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::{UnixListener, UnixStream};
 
 use super::*;
+use crate::protocol::Empty;
 use crate::protocol::frame::Frame;
 use crate::protocol::{Status, code};
 
@@ -145,7 +146,7 @@ fn events_follow_the_reply() {
         let client = Client::over(ours, PathBuf::from("s"), 1000);
         let mut events = client.events().await.unwrap();
         theirs.read_line(&mut String::new()).await.unwrap();
-        assert_eq!(events.next().await.unwrap().unwrap().seq, 7);
+        assert_eq!(events.next().await.unwrap().unwrap().seq, Some(7));
         let missed = events.next().await.unwrap_err();
         assert!(matches!(missed, ClientError::Behind(_)), "{missed:?}");
         let nonsense = events.next().await.unwrap_err();

@@ -12,9 +12,9 @@ use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::UnixStream;
 use tokio::sync::{broadcast, mpsc, oneshot, watch};
 
-use super::attach;
 use super::event::{Answer, Event, Peer};
-use super::publisher::Subscription;
+use super::subscribe::Stream;
+use super::{attach, publisher, subscribe};
 use crate::protocol::{MAX_REQUEST, Outcome, Reply, Request, VERSION, WireError, code};
 
 /// How much of an oversized line is skipped before the connection is closed.
@@ -96,48 +96,51 @@ pub(crate) async fn serve(
                 drop(due);
                 return attach::serve(stream, buffer, attachment, events).await;
             }
-            Answer::Subscribed(subscription) => {
-                let from = json!({
-                    "seq": subscription.seq,
-                    "epoch": format!("{:016x}", subscription.epoch.0),
-                });
-                write_value(&mut stream, &id, from).await?;
+            Answer::Subscribed(events) => {
+                write_value(&mut stream, &id, subscribe::value(&events.reply)).await?;
                 drop(due);
-                return publish(stream, subscription).await;
+                return publish(stream, events).await;
             }
         }
     }
 }
 
-async fn publish(stream: UnixStream, mut subscription: Subscription) -> io::Result<()> {
+async fn publish(stream: UnixStream, events: Stream) -> io::Result<()> {
+    let Stream { past, lines, filter, .. } = events;
+    let Some(mut lines) = lines else {
+        return Ok(());
+    };
     let (mut read, mut write) = stream.into_split();
+    for text in past {
+        write.write_all(&text).await?;
+    }
     let mut ignored = [0; 1024];
     loop {
-        tokio::select! {
-            line = subscription.lines.recv() => match line {
-                Ok(line) => {
-                    let mut text = serde_json::to_vec(&line)?;
-                    text.push(b'\n');
-                    write.write_all(&text).await?;
+        let missed = tokio::select! {
+            line = lines.recv() => match line {
+                Ok(publisher::Line::Event { name, text }) => {
+                    if filter.wants(&name) {
+                        write.write_all(&text).await?;
+                    }
+                    continue;
                 }
-                Err(broadcast::error::RecvError::Lagged(missed)) => {
-                    let line = json!({
-                        "event": "events.missed",
-                        "payload": {
-                            "missed": missed,
-                            "message": "this subscriber fell behind; read the state again and \
-                                        subscribe again",
-                        },
-                    });
-                    write.write_all(format!("{line}\n").as_bytes()).await?;
-                    return Ok(());
-                }
+                Ok(publisher::Line::Missed(missed)) => missed,
+                Err(broadcast::error::RecvError::Lagged(missed)) => missed,
                 Err(broadcast::error::RecvError::Closed) => return Ok(()),
             },
-            read = read.read(&mut ignored) => if read? == 0 {
-                return Ok(());
+            read = read.read(&mut ignored) => match read? {
+                0 => return Ok(()),
+                _ => continue,
             },
-        }
+        };
+        let line = json!({
+            "event": "events.missed",
+            "payload": {
+                "missed": missed,
+                "message": "this subscriber fell behind; read the state again and subscribe again",
+            },
+        });
+        return write.write_all(format!("{line}\n").as_bytes()).await;
     }
 }
 

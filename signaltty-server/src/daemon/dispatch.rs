@@ -22,7 +22,7 @@ use super::effects::to_value;
 use super::environment::{Env, login_shell};
 use super::event::{Answer, ClientFact, Peer};
 use super::event_loop::{Daemon, Waiting};
-use super::{random, reading, resolve, tree};
+use super::{random, reading, resolve, subscribe, tree};
 use crate::protocol::{
     self as wire, AgentHook, Health, HookAnswer, PaneInfo, PaneSpawn, Request, Status, VERSION,
     WireError, WireOs, code,
@@ -66,9 +66,20 @@ impl Daemon {
             "session.list" | "workspace.list" => {
                 answer(respond, Ok(to_value(tree::tree(&self.session))));
             }
-            "events.subscribe" => {
-                let _ = respond.send(Answer::Subscribed(self.publisher.subscribe()));
-            }
+            "events.subscribe" => match parse::<wire::EventsSubscribe>(params) {
+                Ok(ask) => {
+                    let subscription = self.publisher.subscribe(ask.from.is_some());
+                    let epoch = self.publisher.epoch();
+                    tokio::spawn(async move {
+                        let _ =
+                            respond.send(match subscribe::answer(ask, epoch, subscription).await {
+                                Ok(stream) => Answer::Subscribed(stream),
+                                Err(error) => Answer::Value(Err(error)),
+                            });
+                    });
+                }
+                Err(error) => answer(respond, Err(error)),
+            },
             "agent.hook" => {
                 let result = parse(params).and_then(|hook| self.hook(peer, &hook));
                 answer(respond, result.map(to_value));
@@ -269,7 +280,7 @@ impl Daemon {
             started_at: rfc3339(self.started_at),
             counts: tree::counts(&self.session),
             persist: self.persist.clone(),
-            journal: Health::with("memory", "events are kept in memory; none survives a restart"),
+            journal: self.journal.clone(),
             logind: self.logind_health(),
             last_save_at: self.last_save_at.map(rfc3339),
             saved: self.session.is_saved(),

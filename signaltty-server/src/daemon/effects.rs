@@ -156,6 +156,7 @@ impl Daemon {
 
     fn save(&mut self, token: SaveToken, durability: Durability) {
         let now = self.clock.now();
+        self.session.note_published(self.publisher.published());
         let session = self.session.saved(now);
         let kept = |pane: PaneId| self.keeps_history(pane);
         let mut tails: Vec<_> = self
@@ -179,8 +180,14 @@ impl Daemon {
             .collect();
         let closed: Vec<_> = self.closed.iter().copied().collect();
         let (saver, events) = (self.saver.clone(), self.events.clone());
+        let recorded = self.publisher.flush();
         tokio::spawn(async move {
             let mut missed = Vec::new();
+            let mut session = session;
+            // The snapshot says which events are part of it.
+            if let Ok(Ok(seq)) = timeout(TAIL_WAIT, recorded).await {
+                session.journal_seq = seq;
+            }
             for (pane, tail) in live {
                 match timeout(TAIL_WAIT, tail).await {
                     Ok(Ok(bytes)) => tails.push(TailJob { pane, kept: None, bytes }),

@@ -14,10 +14,10 @@ use signaltty_pty::ExitStatus;
 use tokio::sync::oneshot;
 
 use super::attach::Attachment;
-use super::publisher::Subscription;
 use super::saver::SaveOutcome;
 use super::spawner::Spawned;
-use crate::protocol::{Request, WireError};
+use super::subscribe::Stream;
+use crate::protocol::{Health, Request, WireError};
 
 /// Who is at the other end of a connection.
 #[derive(Debug, Clone, Copy)]
@@ -32,7 +32,7 @@ pub(crate) enum Answer {
     /// A reply, after which the connection carries frames.
     Attached(Attachment),
     /// A reply, after which the connection carries events.
-    Subscribed(Subscription),
+    Subscribed(Stream),
 }
 
 /// An event of the loop. The queue is bounded; senders wait.
@@ -79,6 +79,12 @@ pub(crate) enum Event {
     HostShutdown(HostShutdown),
     /// The save took as long as the host can be made to wait.
     ReleaseHost,
+    /// Events are recorded again, or not any more.
+    Journal {
+        health: Health,
+        /// What a start found, a line each.
+        problems: Vec<String>,
+    },
     /// SIGTERM, SIGINT, or the caller of an embedded server.
     Terminate,
     /// An attached client has another size, or typed.

@@ -26,7 +26,7 @@ use super::ports::Ports;
 use super::publisher::Publisher;
 use super::saver::{SaveOutcome, Saver};
 use super::spawner::{Spawned, Spawner};
-use super::{agents, environment};
+use super::{agents, environment, random, recorder};
 use crate::config::Paths;
 use crate::protocol::Health;
 
@@ -83,6 +83,7 @@ pub(crate) struct Daemon {
     pub(crate) logind: watch::Receiver<signaltty_logind::Status>,
     /// Makes the host wait until the state is saved. Dropped on every way out.
     pub(crate) hold: Option<Inhibitor>,
+    pub(crate) journal: Health,
     pub(crate) load: String,
     pub(crate) problems: Vec<String>,
     pub(crate) stopping: bool,
@@ -105,9 +106,16 @@ pub(crate) async fn run_loop(parts: Parts) -> Result<(), ServerError> {
     if let Some(error) = &opened.sweep_failure {
         tracing::warn!("a leftover of an earlier save stays: {error}");
     }
+    let floor = match &opened.loaded {
+        Loaded::Snapshot { session, .. } => session.journal_seq,
+        _ => 0,
+    };
+    let dir = opened.store.dir().clone();
     let (session, load, problems) = restore(opened.loaded, epoch, &parts.adapters, config, clock);
     let (saver, thread) = Saver::start(opened.store, send.clone())
         .map_err(|source| ServerError::Setup { what: "start the saver", source })?;
+    let (publisher, journal) = recorder::start(dir, floor, random::bytes(), epoch, send.clone())
+        .map_err(|source| ServerError::Setup { what: "start the recorder of events", source })?;
     let server_env: Env = std::env::vars_os().collect();
     let host = environment::host(&server_env);
     let mut daemon = Daemon {
@@ -120,7 +128,7 @@ pub(crate) async fn run_loop(parts: Parts) -> Result<(), ServerError> {
         ports: Ports::new(),
         waiting: BTreeMap::new(),
         next_request: 1,
-        publisher: Publisher::new(epoch),
+        publisher,
         saver,
         closed: BTreeSet::new(),
         adapters: parts.adapters,
@@ -136,6 +144,7 @@ pub(crate) async fn run_loop(parts: Parts) -> Result<(), ServerError> {
         persist: Health::ok(),
         logind: parts.logind,
         hold: None,
+        journal: Health::ok(),
         load,
         problems,
         stopping: false,
@@ -145,8 +154,9 @@ pub(crate) async fn run_loop(parts: Parts) -> Result<(), ServerError> {
     drop(daemon);
     drop(receive);
     // Gives up the lock on the directory before the process says it ended.
-    if tokio::task::spawn_blocking(move || thread.join()).await.is_err() {
-        tracing::error!("the saver did not end");
+    let joined = tokio::task::spawn_blocking(move || (thread.join(), journal.join())).await;
+    if !matches!(joined, Ok((Ok(()), Ok(())))) {
+        tracing::error!("the saver or the recorder of events did not end as it should");
     }
     Ok(())
 }
@@ -276,6 +286,10 @@ impl Daemon {
                 if self.hold.take().is_some() {
                     tracing::error!("the save took too long; the host no longer waits for it");
                 }
+            }
+            Event::Journal { health, problems } => {
+                self.journal = health;
+                self.problems.extend(problems);
             }
             Event::Terminate => self.input(Input::Shutdown(ShutdownCause::Terminate)),
             Event::Client { pane, what } => self.client(pane, what),

@@ -2,7 +2,8 @@
 //!
 //! One task owns the [`Session`](signaltty_core::session::Session) and is fed by
 //! one bounded queue. Each pane with a process has a task of its own for its
-//! bytes; the saver thread owns the state directory; children are started by the
+//! bytes; the saver thread writes the snapshot and the recorder thread the
+//! journal; children are started by the
 //! process's main thread alone.
 
 mod agents;
@@ -25,11 +26,13 @@ mod ports;
 mod publisher;
 mod random;
 mod reading;
+mod recorder;
 mod resolve;
 mod saver;
 mod server;
 mod signals;
 mod spawner;
+mod subscribe;
 mod tree;
 
 pub use error::ServerError;

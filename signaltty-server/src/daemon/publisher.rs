@@ -1,55 +1,173 @@
 //! Events to whoever subscribed, in order, each with a number.
 //!
-//! In memory for now: a server that starts again begins a new numbering, and
-//! says so by its epoch. A subscriber that falls behind is told and dropped; it
-//! reads the state again.
+//! The loop hands an event over and goes on; it never waits for a disk. The
+//! [recorder](super::recorder) gives it a number, makes its record durable and
+//! only then sends it to the subscribers. A subscriber that falls behind is told
+//! and dropped; it reads the state again.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{SyncSender, TrySendError};
 
 use serde_json::{Value, json};
 use signaltty_core::id::ServerEpoch;
 use signaltty_core::session::Event;
-use tokio::sync::broadcast;
+use signaltty_core::time::UnixMillis;
+use signaltty_persist::journal::View;
+use tokio::sync::{broadcast, oneshot};
 
 use super::clock::{rfc3339, wall};
-use crate::protocol::EventLine;
 
-/// Events that may wait for a subscriber.
-const WAITING: usize = 1_024;
+/// Events and requests that may wait for the recorder: some seconds of a very
+/// busy server on a disk that does not answer. What does not fit is dropped and
+/// counted; subscribers are told that they missed something, and the journal
+/// that it has a gap.
+pub(crate) const WAITING: usize = 16 * 1_024;
 
-/// Numbers events and fans them out.
+/// Events that may wait for a subscriber. One that has more waiting is told
+/// that it fell behind, and dropped.
+pub(crate) const BEHIND: usize = 4 * 1_024;
+
+/// Hands events to the recorder. The recorder ends once this is gone, after it
+/// recorded what was handed over.
 pub(crate) struct Publisher {
-    lines: broadcast::Sender<EventLine>,
-    seq: u64,
+    jobs: SyncSender<Job>,
+    shared: Arc<Shared>,
     epoch: ServerEpoch,
+}
+
+/// What the loop and the recorder both know.
+#[derive(Debug, Default)]
+pub(crate) struct Shared {
+    /// The number that the next snapshot carries.
+    pub(crate) published: AtomicU64,
+    /// Events that did not fit into the queue, since the last one that did.
+    pub(crate) dropped: AtomicU64,
+}
+
+/// What the recorder is asked for.
+pub(crate) enum Job {
+    Publish(Pending),
+    Subscribe {
+        /// The past is asked for too.
+        replay: bool,
+        done: oneshot::Sender<Subscription>,
+    },
+    /// What was handed over before is to be recorded; the answer is its last
+    /// number.
+    Flush {
+        dropped_before: u64,
+        done: oneshot::Sender<u64>,
+    },
+}
+
+/// An event without its number.
+#[derive(Debug)]
+pub(crate) struct Pending {
+    pub(crate) event: &'static str,
+    pub(crate) at: UnixMillis,
+    pub(crate) payload: String,
+    /// It takes a number and leaves no record.
+    pub(crate) passing: bool,
+    /// So many events before this one found no room.
+    pub(crate) dropped_before: u64,
+}
+
+/// An event as subscribers get it.
+#[derive(Debug, Clone)]
+pub(crate) enum Line {
+    Event {
+        name: Arc<str>,
+        text: Arc<[u8]>,
+    },
+    /// Some events were published to nobody.
+    Missed(u64),
 }
 
 /// Events from one moment on.
 pub(crate) struct Subscription {
-    pub(crate) lines: broadcast::Receiver<EventLine>,
-    /// The last event before.
+    pub(crate) lines: broadcast::Receiver<Line>,
+    /// The last number before.
     pub(crate) seq: u64,
-    pub(crate) epoch: ServerEpoch,
+    pub(crate) journal_id: Option<String>,
+    /// The past, or why there is none.
+    pub(crate) past: Option<Result<View, String>>,
 }
 
 impl Publisher {
-    pub(crate) fn new(epoch: ServerEpoch) -> Self {
-        Self { lines: broadcast::Sender::new(WAITING), seq: 0, epoch }
+    pub(crate) fn new(jobs: SyncSender<Job>, shared: Arc<Shared>, epoch: ServerEpoch) -> Self {
+        Self { jobs, shared, epoch }
     }
 
-    pub(crate) fn publish(&mut self, event: &Event) {
-        self.seq += 1;
-        let line = EventLine {
-            event: event.name().to_owned(),
-            seq: self.seq,
-            at: rfc3339(wall()),
-            payload: payload(event),
-        };
-        // No subscriber is no error.
-        let _ = self.lines.send(line);
+    pub(crate) fn publish(&self, event: &Event) {
+        self.hand_over(Pending {
+            event: event.name(),
+            at: wall(),
+            payload: payload(event).to_string(),
+            passing: is_passing(event.name()),
+            dropped_before: 0,
+        });
     }
 
-    pub(crate) fn subscribe(&self) -> Subscription {
-        Subscription { lines: self.lines.subscribe(), seq: self.seq, epoch: self.epoch }
+    pub(crate) fn hand_over(&self, mut pending: Pending) {
+        pending.dropped_before = self.shared.dropped.swap(0, Ordering::Relaxed);
+        match self.jobs.try_send(Job::Publish(pending)) {
+            Err(TrySendError::Full(Job::Publish(pending))) => {
+                self.shared.dropped.store(pending.dropped_before + 1, Ordering::Relaxed);
+            }
+            Err(TrySendError::Disconnected(_)) => {
+                tracing::error!("a bug: the recorder of events ended early");
+            }
+            Ok(()) | Err(TrySendError::Full(_)) => {}
+        }
     }
+
+    /// Events from now on. The sender is dropped if the recorder has no room.
+    pub(crate) fn subscribe(&self, replay: bool) -> oneshot::Receiver<Subscription> {
+        let (done, receiver) = oneshot::channel();
+        let _ = self.jobs.try_send(Job::Subscribe { replay, done });
+        receiver
+    }
+
+    pub(crate) fn epoch(&self) -> String {
+        format!("{:016x}", self.epoch.0)
+    }
+
+    /// The last number that a record has, for the next snapshot.
+    pub(crate) fn published(&self) -> u64 {
+        self.shared.published.load(Ordering::Acquire)
+    }
+
+    /// The same, once all that was handed over so far is recorded.
+    pub(crate) fn flush(&self) -> oneshot::Receiver<u64> {
+        let (done, receiver) = oneshot::channel();
+        let dropped_before = self.shared.dropped.swap(0, Ordering::Relaxed);
+        // Without room the sender is dropped, and an older number is good enough.
+        if self.jobs.try_send(Job::Flush { dropped_before, done }).is_err() {
+            self.shared.dropped.store(dropped_before, Ordering::Relaxed);
+        }
+        receiver
+    }
+}
+
+impl Pending {
+    /// The line that subscribers get.
+    pub(crate) fn line(&self, seq: Option<u64>) -> Line {
+        Line::Event { name: self.event.into(), text: text(self.event, seq, self.at, &self.payload) }
+    }
+}
+
+/// A line for subscribers. `payload` is JSON.
+pub(crate) fn text(event: &str, seq: Option<u64>, at: UnixMillis, payload: &str) -> Arc<[u8]> {
+    let seq = seq.map(|seq| format!("\"seq\":{seq},")).unwrap_or_default();
+    let at = rfc3339(at);
+    let line = format!("{{\"event\":\"{event}\",{seq}\"at\":\"{at}\",\"payload\":{payload}}}\n");
+    line.into_bytes().into()
+}
+
+/// Events that say nothing about the state. None of today's is one.
+fn is_passing(event: &str) -> bool {
+    matches!(event, "pane.bell" | "pane.activity")
 }
 
 fn payload(event: &Event) -> Value {

@@ -19,11 +19,11 @@ use serde_json::Value;
 pub use keys::{KeyError, key_bytes};
 pub use os::WireOs;
 pub use params::{
-    AgentHook, Empty, PaneAttach, PaneKeys, PaneRead, PaneRef, PaneRename, PaneResume, PaneSend,
-    PaneSpawn, PaneSplit, Shutdown, SplitDirection, TabNew, TabRef, TabRename, WorkspaceNew,
-    WorkspaceRef, WorkspaceRename, WorkspaceSet,
+    AgentHook, Empty, EventCursor, EventsSubscribe, PaneAttach, PaneKeys, PaneRead, PaneRef,
+    PaneRename, PaneResume, PaneSend, PaneSpawn, PaneSplit, Shutdown, SplitDirection, TabNew,
+    TabRef, TabRename, WorkspaceNew, WorkspaceRef, WorkspaceRename, WorkspaceSet,
 };
-pub use reply::{Created, Health, HookAnswer, PaneText, Resumed, Status, StatusCounts};
+pub use reply::{Created, Health, HookAnswer, PaneText, Resumed, Status, StatusCounts, Subscribed};
 pub use tree::{
     AgentNode, ExitNode, FailureNode, PaneInfo, PaneNode, TabNode, Tree, WorkspaceNode,
 };
@@ -104,8 +104,10 @@ impl WireError {
 pub struct EventLine {
     /// Its name.
     pub event: String,
-    /// Its number; numbers only rise.
-    pub seq: u64,
+    /// Its number; numbers only rise. Absent where the event could not be
+    /// recorded; then it is no cursor.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seq: Option<u64>,
     /// When, in RFC 3339.
     pub at: String,
     /// Depends on the event.

@@ -222,6 +222,29 @@ pub struct AgentHook {
     pub agent_pid: Option<u32>,
 }
 
+/// `events.subscribe`
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct EventsSubscribe {
+    /// First what happened after this event.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<EventCursor>,
+    /// Only events whose name fits one of these; `*` stands for anything. All,
+    /// where there is none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub filter: Vec<String>,
+}
+
+/// The last event that a client saw.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EventCursor {
+    /// The journal, as the reply to an earlier subscription named it. Without
+    /// it the number is taken to be of the journal that there is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub journal_id: Option<String>,
+    /// Its number.
+    pub seq: u64,
+}
+
 /// `server.shutdown`
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Shutdown {

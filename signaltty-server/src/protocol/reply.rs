@@ -48,6 +48,34 @@ pub struct HookAnswer {
     pub reason: Option<String>,
 }
 
+/// `events.subscribe`
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Subscribed {
+    /// Whether events follow. If not, the connection is closed.
+    pub subscribed: bool,
+    /// What the replay that was asked for came to: `complete`, `history_lost`,
+    /// `truncated`, `unavailable` or `cursor_ahead`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replay: Option<String>,
+    /// The journal; with a number of an event it makes a cursor. Absent while
+    /// there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub journal_id: Option<String>,
+    /// The last number that was given out.
+    pub seq: u64,
+    /// Which run of the server this is.
+    pub epoch: String,
+    /// How many events of the past follow.
+    #[serde(default)]
+    pub replayed: usize,
+    /// The first and the last number that may be missing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lost: Option<(u64, u64)>,
+    /// What happened and what to do, where nothing follows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
+}
+
 /// `server.status`
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Status {
