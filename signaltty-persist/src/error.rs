@@ -135,6 +135,35 @@ pub enum LoadError {
     NotSetAside(PathError),
 }
 
+/// Why an older snapshot was not brought back. The present one is in place.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RestoreError {
+    /// There is no such snapshot.
+    #[error("no older snapshot has the number {generation}")]
+    Missing {
+        /// The number that was asked for.
+        generation: u64,
+    },
+    /// It cannot be read.
+    #[error("{} cannot be used: {source}", path.display())]
+    Unusable {
+        /// Where it is.
+        path: PathBuf,
+        /// Why.
+        source: crate::schema::DecodeError,
+    },
+    /// The present one must not be replaced.
+    #[error(transparent)]
+    Present(#[from] LoadError),
+    /// It could not be written.
+    #[error(transparent)]
+    Write(#[from] SaveError),
+    /// The system refused something else.
+    #[error(transparent)]
+    Io(#[from] PathError),
+}
+
 /// Why a session was not saved. The file that was there before is untouched,
 /// except where a variant says otherwise.
 #[derive(Debug, thiserror::Error)]

@@ -52,6 +52,7 @@ mod error;
 #[cfg(feature = "testing")]
 pub mod fault;
 pub mod fs;
+pub mod inspect;
 pub mod journal;
 mod os_text;
 mod replace;
@@ -59,9 +60,11 @@ mod snapshot;
 pub mod tail;
 
 pub use dir::{Owner, StateDir};
-pub use error::{Holder, LoadError, OpenError, PathError, Reason, SaveError, Unsafe};
+pub use error::{
+    Holder, LoadError, OpenError, PathError, Reason, RestoreError, SaveError, Unsafe,
+};
 pub use snapshot::schema;
 pub use snapshot::{
     Corruption, Durability, HistoryEntry, Loaded, Opened, Problem, Program, Save, SaveReport,
-    Store, TailFailure, history, load,
+    Store, TailFailure, history, load, older, restore,
 };

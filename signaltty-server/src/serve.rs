@@ -1,10 +1,16 @@
 //! The arguments of the programs that serve, and the call that they make.
 
+mod doctor;
+mod history;
+
 use std::ffi::OsString;
 use std::io::{self, Write as _};
 use std::path::PathBuf;
 
-use clap::{Parser, error::ErrorKind};
+use clap::{Parser, Subcommand, error::ErrorKind};
+
+use serde_json::json;
+use signaltty_core::time::UnixMillis;
 
 use crate::config::{Overrides, Paths};
 use crate::daemon::{self, ServeOptions};
@@ -15,10 +21,10 @@ use crate::daemon::{self, ServeOptions};
 #[command(name = "signaltty-server", version)]
 struct Arguments {
     /// Where clients connect [default: $SIGNALTTY_SOCKET, else the standard place]
-    #[arg(long, value_name = "PATH", overrides_with = "socket")]
+    #[arg(long, global = true, value_name = "PATH", overrides_with = "socket")]
     socket: Option<PathBuf>,
     /// Where the state is [default: $SIGNALTTY_STATE_DIR, else the standard place]
-    #[arg(long, value_name = "DIR", overrides_with = "state_dir")]
+    #[arg(long, global = true, value_name = "DIR", overrides_with = "state_dir")]
     state_dir: Option<PathBuf>,
     /// What to log, as in `info,signaltty_server=debug`
     #[arg(long, value_name = "FILTER", overrides_with = "log")]
@@ -26,6 +32,17 @@ struct Arguments {
     /// Know the demonstration agent, which `signaltty` contains
     #[arg(long, hide = true)]
     demo_agent: bool,
+    #[command(subcommand)]
+    verb: Option<Verb>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Verb {
+    /// Look at the state directory without a server; changes nothing
+    Doctor(doctor::DoctorArgs),
+    /// List, show and bring back older snapshots
+    #[command(subcommand)]
+    History(history::HistoryVerb),
 }
 
 /// Serves until told to stop; `args` start with the program's name. The result
@@ -45,6 +62,11 @@ pub fn main(args: &[OsString]) -> u8 {
     let (error, code) = match Paths::resolve(&overrides, &cwd, |name| std::env::var_os(name)) {
         Err(error) => (error.to_string(), USAGE),
         Ok(paths) => {
+            match args.verb {
+                Some(Verb::Doctor(args)) => return doctor::run(&paths, &args),
+                Some(Verb::History(verb)) => return history::run(&paths, verb),
+                None => {}
+            }
             let ended =
                 daemon::serve(ServeOptions { paths, demo_agent: args.demo_agent, log: args.log });
             match ended {
@@ -58,4 +80,40 @@ pub fn main(args: &[OsString]) -> u8 {
     code
 }
 
+/// Writes to standard output; whoever reads it may have gone.
+fn print(text: &str) {
+    let _ = io::stdout().write_all(text.as_bytes());
+}
+
+/// An error as scripts see it.
+fn error_json(code: &str, message: &str) -> String {
+    let error = json!({"error": {"code": code, "message": message, "details": {}}});
+    format!("{error}\n")
+}
+
+/// Reports an error, for people or for scripts, and gives the exit code.
+fn fail(json: bool, exit: u8, code: &str, message: &str) -> u8 {
+    if json {
+        print(&error_json(code, message));
+    } else {
+        let _ = writeln!(io::stderr(), "signaltty-server: {message}");
+    }
+    exit
+}
+
+/// A time for people and scripts.
+fn time(at: UnixMillis) -> String {
+    let millis = i64::try_from(at.0).unwrap_or(i64::MAX);
+    jiff::Timestamp::from_millisecond(millis).unwrap_or(jiff::Timestamp::MAX).to_string()
+}
+
+/// Text of others on this terminal: what would act on it is shown as an escape.
+fn safe(text: &str) -> String {
+    text.chars()
+        .map(|c| if c.is_control() { c.escape_default().to_string() } else { c.to_string() })
+        .collect()
+}
+
+const FAILED: u8 = 1;
 const USAGE: u8 = 2;
+const REFUSED: u8 = 6;

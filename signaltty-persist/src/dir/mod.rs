@@ -35,8 +35,9 @@ pub struct StateDir<F: Fs = OsFs> {
 struct Held<F: Fs> {
     fs: F,
     path: PathBuf,
-    /// Held, never read: closing it would let another server in.
-    _lock: F::File,
+    /// Held, never read: closing it would let another server in. `None` only
+    /// where nothing is changed.
+    _lock: Option<F::File>,
     owner_unwritten: Option<PathError>,
 }
 
@@ -82,7 +83,7 @@ impl<F: Fs> StateDir<F> {
             path: path.join(LOCK),
             source,
         });
-        Ok(Self { held: Arc::new(Held { fs, path, _lock: lock, owner_unwritten }) })
+        Ok(Self { held: Arc::new(Held { fs, path, _lock: Some(lock), owner_unwritten }) })
     }
 
     /// Where it is, with links resolved.
@@ -94,6 +95,12 @@ impl<F: Fs> StateDir<F> {
     /// could not. The lock holds all the same.
     pub fn owner_unwritten(&self) -> Option<&PathError> {
         self.held.owner_unwritten.as_ref()
+    }
+
+    /// A directory that is only looked at. Must not be given to whoever changes
+    /// anything.
+    pub(crate) fn look(fs: F, path: PathBuf) -> Self {
+        Self { held: Arc::new(Held { fs, path, _lock: None, owner_unwritten: None }) }
     }
 
     pub(crate) fn fs(&self) -> &F {
@@ -158,7 +165,7 @@ fn refused<F: Fs>(fs: &F, path: PathBuf, source: io::Error) -> OpenError {
 }
 
 /// Whatever is in the file may be half written, so nothing depends on it.
-fn read_holder<F: Fs>(fs: &F) -> Option<Holder> {
+pub(crate) fn read_holder<F: Fs>(fs: &F) -> Option<Holder> {
     let mut file = fs.open(LOCK).ok()?;
     let Content::Whole(bytes) = read_bounded(&mut file, NOTE_LIMIT).ok()? else {
         return None;
@@ -167,5 +174,5 @@ fn read_holder<F: Fs>(fs: &F) -> Option<Holder> {
     Some(Holder { pid: Some(note.pid), socket: note.socket.map(|text| text.into_path()) })
 }
 
-const LOCK: &str = "server.lock";
+pub(crate) const LOCK: &str = "server.lock";
 const NOTE_LIMIT: usize = 16 * 1024;

@@ -38,6 +38,32 @@ impl OsFs {
         Ok(Self { fd })
     }
 
+    /// Whether somebody holds the lock of a file. Takes none for longer than it
+    /// needs to know.
+    pub(crate) fn is_locked(&self, name: &str) -> io::Result<bool> {
+        let file = match self.open(name) {
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(false),
+            file => file?,
+        };
+        match exclusive(&file.fd) {
+            Ok(()) => Ok(false),
+            Err(Errno::WOULDBLOCK) => Ok(true),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Owner and permission bits of a name, which is not followed.
+    pub(crate) fn owner_and_mode(&self, name: &str) -> io::Result<(u32, u32)> {
+        let stat = retry_on_intr(|| rustix::fs::statat(&self.fd, name, AtFlags::SYMLINK_NOFOLLOW))?;
+        Ok((stat.st_uid, Mode::from_raw_mode(stat.st_mode).as_raw_mode()))
+    }
+
+    /// The number that says which file system this is (statfs(2)).
+    pub(crate) fn file_system(&self) -> io::Result<u64> {
+        let statfs = retry_on_intr(|| rustix::fs::fstatfs(&self.fd))?;
+        Ok(u64::try_from(statfs.f_type).unwrap_or(0))
+    }
+
     /// What the directory's descriptor says about itself.
     pub(crate) fn stat(&self) -> io::Result<rustix::fs::Stat> {
         Ok(rustix::fs::fstat(&self.fd)?)

@@ -97,5 +97,5 @@ pub(super) fn no_links(error: &io::Error) -> bool {
     )
 }
 
-pub(super) const CORRUPT: &str = "corrupt";
+pub(crate) const CORRUPT: &str = "corrupt";
 const MAX_BACKUPS: u32 = 100_000;

@@ -14,6 +14,7 @@ mod load;
 mod part;
 mod problem;
 mod records;
+mod restore;
 mod rotation;
 pub mod schema;
 mod store;
@@ -21,8 +22,11 @@ mod tails;
 
 pub use load::{Loaded, load};
 pub use problem::{Corruption, Problem};
+pub use restore::{older, restore};
 pub use rotation::{HistoryEntry, history};
 pub use store::{Durability, Opened, Program, Save, SaveReport, Store};
 pub use tails::TailFailure;
 
-const SNAPSHOT: &str = "snapshot.json";
+pub(crate) use backup::CORRUPT;
+
+pub(crate) const SNAPSHOT: &str = "snapshot.json";
