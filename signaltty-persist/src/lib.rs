@@ -55,14 +55,13 @@ pub mod fs;
 pub mod inspect;
 pub mod journal;
 mod os_text;
+pub mod redact;
 mod replace;
 mod snapshot;
 pub mod tail;
 
 pub use dir::{Owner, StateDir};
-pub use error::{
-    Holder, LoadError, OpenError, PathError, Reason, RestoreError, SaveError, Unsafe,
-};
+pub use error::{Holder, LoadError, OpenError, PathError, Reason, RestoreError, SaveError, Unsafe};
 pub use snapshot::schema;
 pub use snapshot::{
     Corruption, Durability, HistoryEntry, Loaded, Opened, Problem, Program, Save, SaveReport,

@@ -21,7 +21,7 @@ use super::event_loop::{Daemon, GRACE, TAIL_BYTES};
 use super::launch::Launcher;
 use super::pane_task::PaneMessage;
 use super::saver::{SaveJob, SaveOutcome, TailJob};
-use super::{agents, environment, panes};
+use super::{agents, environment, panes, withheld};
 use crate::protocol::{Created, Resumed, WireError};
 
 /// How long a save waits for a pane's output. A pane that parses a flood is
@@ -88,7 +88,10 @@ impl Daemon {
                 self.panes.kept.forget(pane);
                 self.closed.insert(pane);
             }
-            Effect::Publish(event) => self.publisher.publish(&event),
+            Effect::Publish(event) => {
+                let messages = self.messages_of(&event);
+                self.publisher.publish(&event, messages);
+            }
             Effect::Reply { request, result } => self.reply(request, result),
             Effect::Stop => {
                 // Saved or not, the host need not wait for children.
@@ -157,7 +160,8 @@ impl Daemon {
     fn save(&mut self, token: SaveToken, durability: Durability) {
         let now = self.clock.now();
         self.session.note_published(self.publisher.published());
-        let session = self.session.saved(now);
+        let mut session = self.session.saved(now);
+        withheld::withhold(&mut session);
         let kept = |pane: PaneId| self.keeps_history(pane);
         let mut tails: Vec<_> = self
             .panes
@@ -183,7 +187,6 @@ impl Daemon {
         let recorded = self.publisher.flush();
         tokio::spawn(async move {
             let mut missed = Vec::new();
-            let mut session = session;
             // The snapshot says which events are part of it.
             if let Ok(Ok(seq)) = timeout(TAIL_WAIT, recorded).await {
                 session.journal_seq = seq;
@@ -209,7 +212,7 @@ impl Daemon {
     }
 
     /// Whether a pane's output may be kept on disk (D-30).
-    fn keeps_history(&self, pane: PaneId) -> bool {
+    pub(crate) fn keeps_history(&self, pane: PaneId) -> bool {
         let Some(view) = self.session.pane(pane) else {
             return false;
         };

@@ -34,6 +34,7 @@ mod signals;
 mod spawner;
 mod subscribe;
 mod tree;
+mod withheld;
 
 pub use error::ServerError;
 pub use listener::ListenError;

@@ -67,6 +67,8 @@ pub(crate) struct Pending {
     pub(crate) event: &'static str,
     pub(crate) at: UnixMillis,
     pub(crate) payload: String,
+    /// What the record says, where it says less.
+    pub(crate) recorded: Option<String>,
     /// It takes a number and leaves no record.
     pub(crate) passing: bool,
     /// So many events before this one found no room.
@@ -84,6 +86,16 @@ pub(crate) enum Line {
     Missed(u64),
 }
 
+/// Whether texts of agents go into the record (D-30).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Messages {
+    Recorded,
+    Withheld,
+}
+
+/// Members of payloads that hold what agents and programs wrote.
+const MESSAGES: [&str; 2] = ["message", "evidence"];
+
 /// Events from one moment on.
 pub(crate) struct Subscription {
     pub(crate) lines: broadcast::Receiver<Line>,
@@ -99,11 +111,22 @@ impl Publisher {
         Self { jobs, shared, epoch }
     }
 
-    pub(crate) fn publish(&self, event: &Event) {
+    pub(crate) fn publish(&self, event: &Event, messages: Messages) {
+        let mut payload = payload(event);
+        let shown = payload.to_string();
+        let recorded = match (messages, payload.as_object_mut()) {
+            (Messages::Withheld, Some(members)) => {
+                let before = members.len();
+                members.retain(|name, _| !MESSAGES.contains(&name.as_str()));
+                (members.len() < before).then(|| payload.to_string())
+            }
+            _ => None,
+        };
         self.hand_over(Pending {
             event: event.name(),
             at: wall(),
-            payload: payload(event).to_string(),
+            payload: shown,
+            recorded,
             passing: is_passing(event.name()),
             dropped_before: 0,
         });

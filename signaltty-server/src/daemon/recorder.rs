@@ -322,6 +322,7 @@ fn restored(journal_seq: u64, last_seq: u64) -> Pending {
         event: "session.restored",
         at: wall(),
         payload: format!("{{\"journal_seq\":{journal_seq},\"last_seq\":{last_seq}}}"),
+        recorded: None,
         passing: false,
         dropped_before: 0,
     }
@@ -342,7 +343,8 @@ fn entry(pending: &Pending) -> Entry {
     if pending.passing {
         return Entry::Passing;
     }
-    let draft = Draft::new(pending.at, pending.event, &pending.payload).or_else(|error| {
+    let payload = pending.recorded.as_ref().unwrap_or(&pending.payload);
+    let draft = Draft::new(pending.at, pending.event, payload).or_else(|error| {
         tracing::error!("the record of {} leaves its payload out: {error}", pending.event);
         Draft::new(pending.at, pending.event, "{\"omitted\":true}")
     });

@@ -17,6 +17,7 @@ use super::super::records::{
     SizeV1, StatusV1, SwitchesV1, TabV1, WorkspaceV1,
 };
 use crate::os_text::{OsText, to_hex};
+use crate::redact::redact;
 
 impl From<&SavedWorkspace> for WorkspaceV1 {
     fn from(workspace: &SavedWorkspace) -> Self {
@@ -173,7 +174,7 @@ fn extent(extent: &Extent) -> Option<ExtentV1> {
 }
 
 fn texts(argv: &[std::ffi::OsString]) -> Vec<OsText> {
-    argv.iter().map(|argument| OsText(argument.clone())).collect()
+    redact(argv).into_iter().map(OsText).collect()
 }
 
 fn variable((name, value): (&str, &OsStr)) -> (String, OsText) {

@@ -14,7 +14,7 @@ use signaltty_persist::{Owner, StateDir};
 use tokio::sync::{broadcast, mpsc, oneshot};
 
 use super::*;
-use crate::daemon::publisher::text;
+use crate::daemon::publisher::{Messages, text};
 
 /// A disk whose syncs of data wait while the gate is closed.
 #[derive(Debug, Clone)]
@@ -187,6 +187,7 @@ fn pending(n: u64, passing: bool) -> Pending {
         event: if passing { "pane.bell" } else { "pane.updated" },
         at: UnixMillis(n),
         payload: format!("{{\"n\":{n}}}"),
+        recorded: None,
         passing,
         dropped_before: 0,
     }
@@ -402,6 +403,28 @@ fn s0_54_a_valid_journal_with_an_older_snapshot_says_so() {
         events[0].payload,
         format!("{{\"journal_seq\":{},\"last_seq\":{}}}", seqs[0], seqs[2])
     );
+}
+
+#[test]
+fn d30_messages_are_shown_and_not_recorded_where_no_history_is_kept() {
+    let mut bench = bench(FaultFs::new(), 0);
+    let event = signaltty_core::session::Event::ResumeFailed {
+        pane: "pane_aaaaaaaaaaaaaaaa".parse().unwrap(),
+        refusal: signaltty_core::restore::Refusal::new(
+            signaltty_core::restore::FailureCode::Gone,
+            "canary",
+        ),
+    };
+    for (messages, recorded) in [(Messages::Withheld, false), (Messages::Recorded, true)] {
+        bench.publisher.publish(&event, messages);
+        let Line::Event { text, .. } = bench.next() else { panic!() };
+        assert!(String::from_utf8_lossy(&text).contains("canary"));
+        let file = bench.fs.fs.files()["audit.jsonl"].clone();
+        let file = String::from_utf8(file).unwrap();
+        assert_eq!(file.contains("canary"), recorded, "{file}");
+        assert!(file.contains("\"code\":\"gone\""));
+    }
+    bench.stop();
 }
 
 #[test]
