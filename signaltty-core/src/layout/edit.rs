@@ -32,6 +32,9 @@ pub enum EditError<L> {
     /// An edit of two leaves was asked for with one leaf.
     #[error("pane {0} cannot be moved relative to itself")]
     SameLeaf(L),
+    /// A new arrangement leaves a pane out.
+    #[error("pane {0} is missing from the new layout")]
+    Missing(L),
     /// There is no split whose weights could be changed.
     #[error("pane {0} shares no space in that direction")]
     NoSplit(L),
@@ -203,6 +206,29 @@ impl<L: Copy + Eq> Layout<L> {
         weight: Weight,
     ) -> Result<(), EditError<L>> {
         self.set_share(leaf, Some(axis), weight)
+    }
+
+    /// Takes the place of this layout with another one of the same panes.
+    ///
+    /// # Errors
+    ///
+    /// Refuses a `next` with a pane too many or too few, and whatever breaks
+    /// the limits.
+    pub fn rearrange(
+        &mut self,
+        next: Self,
+        limits: &Limits,
+        area: Option<Size>,
+    ) -> Result<(), EditError<L>> {
+        let own: Vec<_> = self.leaves().collect();
+        let new: Vec<_> = next.leaves().collect();
+        if let Some(stranger) = new.iter().find(|leaf| !own.contains(leaf)) {
+            return Err(EditError::UnknownLeaf(*stranger));
+        }
+        if let Some(missing) = own.iter().find(|leaf| !new.contains(leaf)) {
+            return Err(EditError::Missing(*missing));
+        }
+        self.accept(next, limits, area)
     }
 
     /// Gives all children of every split the same weight.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crate::agent::AgentKind;
 use crate::env::{ConfigEnv, SavedEnv};
 use crate::id::{PaneId, TabId, WorkspaceId};
-use crate::layout::{Direction, Size};
+use crate::layout::{Axis, Direction, EditError, Layout, Size, Weight};
 use crate::restore::{FailureCode, Refusal};
 
 /// What somebody wants. Ids of new things are drawn by the caller.
@@ -52,6 +52,68 @@ pub enum Command {
         new: PaneId,
         /// What runs in it.
         spec: PaneSpec,
+    },
+    /// Make a tab from a layout, with a process in each of its panes. One that
+    /// cannot be started takes the others with it, and no tab is made.
+    ApplyLayout {
+        /// The workspace.
+        workspace: WorkspaceId,
+        /// The id of the tab.
+        tab: TabId,
+        /// The title of the tab.
+        title: Option<Arc<str>>,
+        /// How its panes share its area.
+        layout: Layout<PaneId>,
+        /// What runs in each of them.
+        specs: Vec<(PaneId, PaneSpec)>,
+    },
+    /// Move a pane to a side of another one of its workspace. A tab that it
+    /// leaves empty is closed; its process runs on.
+    MovePane {
+        /// The pane.
+        pane: PaneId,
+        /// The pane that it goes beside.
+        beside: PaneId,
+        /// On which side.
+        direction: Direction,
+    },
+    /// Exchange the places of two panes of one workspace.
+    SwapPanes(PaneId, PaneId),
+    /// Set the share of a pane.
+    SetWeight {
+        /// The pane.
+        pane: PaneId,
+        /// In the innermost split of this axis around it; by default in the
+        /// split that it is in.
+        axis: Option<Axis>,
+        /// Its share.
+        weight: Weight,
+    },
+    /// Give all panes of a tab that share a split the same share.
+    Equalise(TabId),
+    /// Arrange the panes of a tab in another way. Neither makes nor closes one.
+    SetLayout {
+        /// The tab.
+        tab: TabId,
+        /// Holds every pane of the tab once, and no other.
+        layout: Layout<PaneId>,
+    },
+    /// Make a pane the active one of its tab, and its tab that of its
+    /// workspace. A person sees it then.
+    FocusPane(PaneId),
+    /// Give a tab another place among those of its workspace.
+    MoveTab {
+        /// The tab.
+        tab: TabId,
+        /// Its new place, from 0; beyond the end is the last.
+        position: usize,
+    },
+    /// Give a workspace another place in the list.
+    MoveWorkspace {
+        /// The workspace.
+        workspace: WorkspaceId,
+        /// Its new place, from 0; beyond the end is the last.
+        position: usize,
     },
     /// Close a pane; its process is stopped. The last pane takes its tab along.
     ClosePane(PaneId),
@@ -170,6 +232,9 @@ pub enum CommandError {
     /// The layout has no room, or a limit is reached.
     #[error("{0}")]
     NoRoom(String),
+    /// Panes cannot be arranged like that, whatever room there is.
+    #[error("{0}")]
+    BadArrangement(String),
     /// A process runs in the pane.
     #[error("pane {0} is {1}: it has a process already")]
     HasProcess(PaneId, &'static str),
@@ -223,6 +288,7 @@ impl CommandError {
             Self::NoSuchWorkspace(_) => "NO_SUCH_WORKSPACE",
             Self::IdInUse(_) => "INTERNAL",
             Self::NoRoom(_) => "NO_ROOM",
+            Self::BadArrangement(_) => "BAD_PARAMS",
             Self::HasProcess(..) => "PANE_LIVE",
             Self::NoProcess(..) => "PANE_NOT_LIVE",
             Self::NotResumable { .. } => "NOT_RESUMABLE",
@@ -240,6 +306,16 @@ impl CommandError {
         match self {
             Self::SpawnFailed(refusal) | Self::ResumeRefused { refusal, .. } => Some(refusal.code),
             _ => None,
+        }
+    }
+}
+
+impl From<EditError<PaneId>> for CommandError {
+    fn from(error: EditError<PaneId>) -> Self {
+        use EditError::{NoRoom, TooDeep, TooMany};
+        match error {
+            TooDeep { .. } | TooMany { .. } | NoRoom { .. } => Self::NoRoom(error.to_string()),
+            _ => Self::BadArrangement(error.to_string()),
         }
     }
 }

@@ -58,13 +58,8 @@ impl Session {
         place: Place,
         out: &mut Vec<Effect>,
     ) -> Result<(), CommandError> {
-        if self.panes.len() + self.pending.len() >= self.config.max_panes {
-            return Err(CommandError::NoRoom(format!(
-                "there are {} panes already, which is the limit; close some first",
-                self.config.max_panes
-            )));
-        }
-        if self.panes.contains_key(&pane) || self.pending.values().any(|c| c.pane == pane) {
+        self.room_for(1)?;
+        if self.is_taken(pane) {
             return Err(CommandError::IdInUse("pane"));
         }
         let size = self.place_size(pane, &place)?;
@@ -74,9 +69,24 @@ impl Session {
             cwd: spec.cwd.clone(),
             config_env: spec.config_env.clone(),
         };
+        self.awaited.insert(pane);
         self.pending.insert(instance, Creation { request, pane, spec, place });
         self.start(instance, pane, command, size, request, out);
         Ok(())
+    }
+
+    pub(super) fn room_for(&self, more: usize) -> Result<(), CommandError> {
+        let limit = self.config.max_panes;
+        if self.panes.len() + self.coming() + more > limit {
+            return Err(CommandError::NoRoom(format!(
+                "there may be {limit} panes in all; close some first"
+            )));
+        }
+        Ok(())
+    }
+
+    pub(super) fn is_taken(&self, pane: PaneId) -> bool {
+        self.panes.contains_key(&pane) || self.awaited.contains(&pane)
     }
 
     fn place_size(&self, pane: PaneId, place: &Place) -> Result<Size, CommandError> {
@@ -113,8 +123,9 @@ impl Session {
         Ok(layout)
     }
 
-    fn free_tab(&self, tab: TabId) -> Result<(), CommandError> {
-        if self.tabs.contains_key(&tab) { Err(CommandError::IdInUse("tab")) } else { Ok(()) }
+    pub(super) fn free_tab(&self, tab: TabId) -> Result<(), CommandError> {
+        let taken = self.tabs.contains_key(&tab) || self.groups.contains_key(&tab);
+        if taken { Err(CommandError::IdInUse("tab")) } else { Ok(()) }
     }
 
     /// The process of a creation runs: now the pane exists.
@@ -126,6 +137,7 @@ impl Session {
         out: &mut Vec<Effect>,
     ) {
         let Creation { request, pane, spec, place } = creation;
+        self.awaited.remove(&pane);
         // The place may have gone, or filled up, while the process started.
         let (workspace, tab) = match self.settle(now, pane, place, &spec, out) {
             Ok(settled) => settled,
@@ -135,12 +147,28 @@ impl Session {
                 return;
             }
         };
-        let size = self.tabs.get(&tab).map_or(DEFAULT_AREA, |t| size_in(&t.layout, t.area, pane));
         let observe = spec.agent.clone();
+        self.add_pane(now, pane, tab, instance, spec);
+        publish(out, Event::PaneCreated { pane });
+        self.resize_tab(tab, out);
+        reply(out, request, Ok(Reply::Created { workspace, tab, pane }));
+        if let Some(kind) = observe {
+            out.push(Effect::Observe { instance, kind });
+        }
+    }
+
+    pub(super) fn add_pane(
+        &mut self,
+        now: Now,
+        pane: PaneId,
+        tab: TabId,
+        instance: InstanceId,
+        spec: PaneSpec,
+    ) {
+        let size = self.tabs.get(&tab).map_or(DEFAULT_AREA, |t| size_in(&t.layout, t.area, pane));
         let home = Some((spec.cwd.clone(), spec.config_env.clone()));
-        let record = new_record(now, pane, tab, size, spec);
         let entry = PaneEntry {
-            record: Arc::new(record),
+            record: Arc::new(new_record(now, pane, tab, size, spec)),
             state: PaneState::Live { instance },
             run: Run { home, ..Run::default() },
         };
@@ -148,12 +176,6 @@ impl Session {
         self.instances.insert(instance, pane);
         self.emptied_by_user = false;
         self.save.changed(now.mono);
-        publish(out, Event::PaneCreated { pane });
-        self.resize_tab(tab, out);
-        reply(out, request, Ok(Reply::Created { workspace, tab, pane }));
-        if let Some(kind) = observe {
-            out.push(Effect::Observe { instance, kind });
-        }
     }
 
     fn settle(
@@ -172,11 +194,13 @@ impl Session {
                 let entry = WorkspaceEntry { record: Arc::new(record), tabs: Vec::new() };
                 self.workspaces.insert(workspace, entry);
                 publish(out, Event::WorkspaceCreated { workspace });
-                self.add_tab(now, workspace, tab, pane, None, spec, out);
+                let layout = Layout::single(pane);
+                self.add_tab(now, workspace, tab, layout, None, &spec.argv, out);
                 Ok((workspace, tab))
             }
             Place::Tab { workspace, tab, title } => {
-                self.add_tab(now, workspace, tab, pane, title, spec, out);
+                let layout = Layout::single(pane);
+                self.add_tab(now, workspace, tab, layout, title, &spec.argv, out);
                 Ok((workspace, tab))
             }
             Place::Beside { pane: beside, direction } => {
@@ -219,23 +243,23 @@ impl Session {
     }
 
     #[expect(clippy::too_many_arguments, reason = "one private caller per shape of creation")]
-    fn add_tab(
+    pub(super) fn add_tab(
         &mut self,
         now: Now,
         workspace: WorkspaceId,
         id: TabId,
-        pane: PaneId,
+        layout: Layout<PaneId>,
         title: Option<Arc<str>>,
-        spec: &PaneSpec,
+        argv: &[std::ffi::OsString],
         out: &mut Vec<Effect>,
     ) {
         let title = title.map(|title| plain_line(&title, TITLE_CHARS));
         let tab = SavedTab {
             id,
             workspace,
-            title: title.filter(|t| !t.is_empty()).unwrap_or_else(|| program_name(&spec.argv)),
-            layout: Layout::single(pane),
-            active_pane: pane,
+            title: title.filter(|t| !t.is_empty()).unwrap_or_else(|| program_name(argv)),
+            active_pane: layout.first(),
+            layout,
             area: DEFAULT_AREA,
             created_at: now.wall,
         };

@@ -6,11 +6,13 @@
 //! be done is refused by a reply.
 
 mod agents;
+mod arrange;
 mod check;
 mod command;
 mod create;
 mod effect;
 mod event;
+mod group;
 mod input;
 mod outcome;
 mod process;
@@ -21,7 +23,7 @@ mod structure;
 mod verify;
 mod view;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -91,11 +93,15 @@ pub struct Session {
     instances: BTreeMap<InstanceId, PaneId>,
     /// Processes being started for panes that do not exist before they run.
     pending: BTreeMap<InstanceId, create::Creation>,
+    /// Tabs being made from a layout, by their ids.
+    groups: BTreeMap<TabId, group::Applying>,
     /// Saved commands being run again.
     restarting: BTreeMap<InstanceId, (RequestId, PaneId, ConfigEnv)>,
     /// Processes being started, each with the size that its terminal has. One
     /// that nobody waits for any more is stopped as soon as it runs.
     starting: BTreeMap<InstanceId, Size>,
+    /// Panes that creations, groups and restarts start a process for.
+    awaited: BTreeSet<PaneId>,
     save: SavePolicy,
     phase: Phase,
     emptied_by_user: bool,
@@ -192,8 +198,10 @@ impl Session {
             notifications: Vec::new(),
             instances: BTreeMap::new(),
             pending: BTreeMap::new(),
+            groups: BTreeMap::new(),
             restarting: BTreeMap::new(),
             starting: BTreeMap::new(),
+            awaited: BTreeSet::new(),
             save: SavePolicy::new(config.save),
             phase: Phase::Running,
             emptied_by_user: false,

@@ -31,6 +31,8 @@ impl Session {
                     reply(out, creation.request, Err(CommandError::SpawnFailed(refusal)));
                 }
             }
+        } else if let Some(tab) = self.group_of(instance) {
+            self.group_spawned(now, tab, instance, result, out);
         } else if self.restarting.contains_key(&instance) {
             self.restarted(now, instance, result, out);
         } else if let Some(pane) = self.instances.get(&instance).copied() {
@@ -57,6 +59,7 @@ impl Session {
         out: &mut Vec<Effect>,
     ) {
         let Some(pane) = self.instances.remove(&instance) else {
+            self.group_exited(instance, status, last_line);
             return;
         };
         let stopping = self.is_stopping();
@@ -116,7 +119,7 @@ impl Session {
         let PaneState::Tombstone(_) = entry.state else {
             return Err(CommandError::HasProcess(pane, entry.state.as_str()));
         };
-        if self.restarting.values().any(|restart| restart.1 == pane) {
+        if self.awaited.contains(&pane) {
             return Err(CommandError::HasProcess(pane, "being restarted"));
         }
         let record = &entry.record;
@@ -130,6 +133,7 @@ impl Session {
         };
         let size = record.size;
         let instance = self.new_instance();
+        self.awaited.insert(pane);
         self.restarting.insert(instance, (request, pane, config_env));
         self.start(instance, pane, command, size, request, out);
         Ok(())
@@ -145,6 +149,7 @@ impl Session {
         let Some((request, pane, config_env)) = self.restarting.remove(&instance) else {
             return;
         };
+        self.awaited.remove(&pane);
         if let Err(refusal) = result {
             reply(out, request, Err(CommandError::SpawnFailed(refusal)));
             return;

@@ -27,7 +27,7 @@ impl Session {
         let PaneState::Tombstone(_) = entry.state else {
             return Err(CommandError::HasProcess(pane, entry.state.as_str()));
         };
-        if self.restarting.values().any(|restart| restart.1 == pane) {
+        if self.awaited.contains(&pane) {
             return Err(CommandError::HasProcess(pane, "being restarted"));
         }
         let (kind, mut conversation) = saved_conversation(pane, entry.record.agent.as_ref())?;

@@ -19,7 +19,7 @@ impl Session {
         force: bool,
         out: &mut Vec<Effect>,
     ) -> Result<(), CommandError> {
-        let alive = self.live_panes() + self.pending.len() + self.restarting.len();
+        let alive = self.live_panes() + self.coming() + self.restarting.len();
         if alive > 0 && !force {
             return Err(CommandError::PanesAlive(alive));
         }
@@ -48,6 +48,8 @@ impl Session {
         for (request, ..) in std::mem::take(&mut self.restarting).into_values() {
             reply(out, request, Err(CommandError::Stopping));
         }
+        self.drop_groups(out);
+        self.awaited.clear();
         publish(out, Event::ServerStopping {});
         self.save.changed(now.mono);
         self.save.require_barrier();

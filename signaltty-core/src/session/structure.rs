@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::create::Place;
+use super::group::Group;
 use super::{
     Command, CommandError, Effect, Event, Reply, Session, SwitchChange, TITLE_CHARS,
     WorkspaceEntry, plain_line, publish, reply,
@@ -38,6 +39,10 @@ impl Session {
             Command::Split { pane, direction, new, spec } => {
                 waits(self.create(request, new, spec, Place::Beside { pane, direction }, out))
             }
+            Command::ApplyLayout { workspace, tab, title, layout, specs } => {
+                let place = Group { workspace, tab, title, layout };
+                waits(self.apply_layout(request, place, specs, out))
+            }
             Command::ClosePane(pane) => Some(self.close_pane(now, pane, out)),
             Command::CloseTab(tab) => Some(self.close_tab(now, tab, out)),
             Command::CloseWorkspace(workspace) => Some(self.close_workspace(now, workspace, out)),
@@ -50,7 +55,7 @@ impl Session {
                 Some(self.set_switches(now, workspace, change, out))
             }
             Command::SetArea { tab, area } => Some(self.set_area(now, tab, area, out)),
-            _ => None,
+            other => self.arrange(now, other, out),
         }
     }
 
@@ -82,12 +87,8 @@ impl Session {
         publish(out, Event::TabClosed { tab });
         let mut empty = false;
         if let Some(entry) = self.workspaces.get_mut(&record.workspace) {
-            entry.tabs.retain(|id| *id != tab);
+            entry.remove_tab(tab);
             empty = entry.tabs.is_empty();
-            let workspace = Arc::make_mut(&mut entry.record);
-            if workspace.active_tab == Some(tab) {
-                workspace.active_tab = entry.tabs.first().copied();
-            }
         }
         if empty {
             return self.close_workspace(now, record.workspace, out);
@@ -225,9 +226,21 @@ impl Session {
         self.workspaces.get(&id).ok_or(CommandError::NoSuchWorkspace(id))
     }
 
-    fn workspace_mut(&mut self, id: WorkspaceId) -> Result<&mut SavedWorkspace, CommandError> {
+    pub(super) fn workspace_mut(
+        &mut self,
+        id: WorkspaceId,
+    ) -> Result<&mut SavedWorkspace, CommandError> {
         let entry = self.workspaces.get_mut(&id).ok_or(CommandError::NoSuchWorkspace(id))?;
         Ok(Arc::make_mut(&mut entry.record))
+    }
+}
+
+impl WorkspaceEntry {
+    pub(super) fn remove_tab(&mut self, tab: TabId) {
+        self.tabs.retain(|id| *id != tab);
+        if self.record.active_tab == Some(tab) {
+            Arc::make_mut(&mut self.record).active_tab = self.tabs.first().copied();
+        }
     }
 }
 

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use proptest::prelude::*;
 use signaltty_core::agent::{AgentReport, AgentSessionId, Relation, WitnessSource};
 use signaltty_core::id::{InstanceId, PaneId, RequestId};
-use signaltty_core::layout::Size;
+use signaltty_core::layout::{Direction, Size};
 use signaltty_core::pane::Lifecycle;
 use signaltty_core::restore::FailureCode;
 use signaltty_core::save::{SaveFailure, SaveToken};
@@ -35,7 +35,7 @@ pub enum Op {
 pub fn op() -> impl Strategy<Value = Op> {
     let n = 0..4u8;
     prop_oneof![
-        12 => (0..20u8, n.clone(), 1..6u8).prop_map(|(c, a, b)| Op::Command(c, a, b)),
+        12 => (0..24u8, n.clone(), 1..6u8).prop_map(|(c, a, b)| Op::Command(c, a, b)),
         8 => (n.clone(), prop::bool::weighted(0.85)).prop_map(|(k, ok)| Op::Spawned(k, ok)),
         1 => (n.clone(), prop::sample::select(vec![0, 1, 130, 143]))
             .prop_map(|(k, code)| Op::Exit(k, code)),
@@ -351,6 +351,16 @@ fn command(what: u8, a: u8, b: u8) -> Command {
         6 => Command::Restart { pane: pane(b), config_env: Default::default() },
         7 => Command::Terminate(pane(b)),
         8 if a == 0 => Command::CloseWorkspace(ws(b)),
+        16 => Command::MovePane { pane: pane(a + 1), beside: pane(b), direction: side(b) },
+        17 => Command::SwapPanes(pane(a + 1), pane(b)),
+        18 => arrangement(a, b),
+        19 => Command::ApplyLayout {
+            workspace: ws(a),
+            tab: tab(b),
+            title: None,
+            layout: format!("v1:[{}|{}]", pane(b), pane(b + 1)).parse().unwrap(),
+            specs: vec![(pane(b + 1), shell()), (pane(b), spec)],
+        },
         8 => Command::SetArea { tab: tab(b), area: Size { cols: u16::from(a) * 30, rows: 24 } },
         _ => Command::Resume {
             pane: pane(b),
@@ -358,4 +368,20 @@ fn command(what: u8, a: u8, b: u8) -> Command {
             cwd: (a == 1).then(|| "/moved".into()),
         },
     }
+}
+
+fn arrangement(a: u8, b: u8) -> Command {
+    let weight = signaltty_core::layout::Weight::new(u16::from(b)).unwrap();
+    match a {
+        0 => Command::FocusPane(pane(b)),
+        1 => Command::MoveTab { tab: tab(b), position: 1 },
+        2 => Command::MoveWorkspace { workspace: ws(b), position: 0 },
+        _ if b % 2 == 0 => Command::Equalise(tab(b)),
+        _ => Command::SetWeight { pane: pane(b), axis: None, weight },
+    }
+}
+
+fn side(n: u8) -> Direction {
+    use Direction::{Down, Left, Right, Up};
+    [Left, Right, Up, Down][usize::from(n % 4)]
 }
