@@ -9,8 +9,8 @@ use super::create::{SpawnArgs, pane_id};
 use super::text::Colours;
 use super::{Context, Failure, place, safe, screen, tree};
 use crate::protocol::{
-    PaneInfo, PaneKeys, PaneRead, PaneRef, PaneRename, PaneResume, PaneSend, PaneSplit, PaneText,
-    SplitDirection, WireOs, key_bytes,
+    PaneInfo, PaneKeys, PaneMove, PaneRead, PaneRef, PaneRename, PaneResume, PaneSend, PaneSplit,
+    PaneSwap, PaneText, PaneWeight, SplitDirection, WireOs, key_bytes,
 };
 
 /// Verbs about panes. PANE is an id or the start of one.
@@ -45,6 +45,35 @@ pub(super) enum PaneVerb {
     },
     /// Split a pane; prints the new pane's id
     Split(SplitArgs),
+    /// Move a pane beside another one of its workspace
+    Move {
+        /// The pane's id, or the start of it
+        pane: String,
+        /// The pane that it goes beside
+        beside: String,
+        #[command(flatten)]
+        side: Side,
+    },
+    /// Exchange the places of two panes
+    Swap {
+        /// The pane's id, or the start of it
+        pane: String,
+        /// The other pane
+        other: String,
+    },
+    /// Set a pane's share of the space, beside those of its neighbours
+    Weight {
+        /// The pane's id, or the start of it
+        pane: String,
+        /// Its share; panes begin with 1
+        #[arg(value_parser = clap::value_parser!(u16).range(1..))]
+        weight: u16,
+    },
+    /// Make a pane the active one of its tab and workspace
+    Focus {
+        /// The pane's id, or the start of it
+        pane: String,
+    },
     /// Close a pane and end what runs in it
     Close {
         /// The pane's id, or the start of it
@@ -80,10 +109,10 @@ pub(super) struct SplitArgs {
     spawn: SpawnArgs,
 }
 
-/// On which side the new pane goes.
+/// On which side the pane goes.
 #[derive(Debug, Args)]
 #[group(multiple = false)]
-struct Side {
+pub(super) struct Side {
     /// To its right, as without an option
     #[arg(long)]
     right: bool,
@@ -131,6 +160,19 @@ pub(super) async fn run(context: &Context, verb: PaneVerb) -> Result<(), Failure
             };
             context.ask("pane.split", &params, pane_id).await
         }
+        PaneVerb::Move { pane, beside, side } => {
+            let direction = side.direction();
+            let params = PaneMove { pane, beside, direction };
+            context.order("pane.move", &params).await
+        }
+        PaneVerb::Swap { pane, other } => {
+            context.order("pane.swap", &PaneSwap { pane, other }).await
+        }
+        PaneVerb::Weight { pane, weight } => {
+            let params = PaneWeight { pane, weight, axis: None };
+            context.order("pane.weight", &params).await
+        }
+        PaneVerb::Focus { pane } => context.order("pane.focus", &PaneRef { pane }).await,
         PaneVerb::Close { pane } => context.order("pane.close", &PaneRef { pane }).await,
         PaneVerb::Rename { pane, title } => {
             let params = PaneRename { pane, title };

@@ -3,8 +3,8 @@
 use clap::Subcommand;
 
 use super::create::{SpawnArgs, pane_id};
-use super::{Context, Failure};
-use crate::protocol::{TabNew, TabRef, TabRename};
+use super::{Context, Failure, safe};
+use crate::protocol::{LayoutText, TabLayout, TabMove, TabNew, TabRef, TabRename};
 
 /// Verbs about tabs.
 #[derive(Debug, Subcommand)]
@@ -26,6 +26,26 @@ pub(super) enum TabVerb {
         /// Its new title
         title: String,
     },
+    /// Print how a tab's panes share its area, or arrange them anew
+    Layout {
+        /// The tab's id, or the start of it
+        tab: String,
+        /// The same panes in another arrangement, in the form that is printed
+        #[arg(long, value_name = "LAYOUT")]
+        set: Option<String>,
+    },
+    /// Give all panes of a tab an equal share
+    Equalise {
+        /// The tab's id, or the start of it
+        tab: String,
+    },
+    /// Give a tab another place in its workspace
+    Move {
+        /// The tab's id, or the start of it
+        tab: String,
+        /// Its new place, from 0
+        position: usize,
+    },
     /// Close a tab and end everything in it
     Close {
         /// The tab's id, or the start of it
@@ -43,6 +63,18 @@ pub(super) async fn run(context: &Context, verb: TabVerb) -> Result<(), Failure>
         }
         TabVerb::Rename { tab, title } => {
             context.order("tab.rename", &TabRename { tab, title }).await
+        }
+        TabVerb::Layout { tab, set: None } => {
+            let params = TabLayout { tab, layout: None };
+            let show = |found: &LayoutText| format!("{}\n", safe(&found.layout));
+            context.ask("tab.layout", &params, show).await
+        }
+        TabVerb::Layout { tab, set } => {
+            context.order("tab.layout", &TabLayout { tab, layout: set }).await
+        }
+        TabVerb::Equalise { tab } => context.order("tab.equalise", &TabRef { tab }).await,
+        TabVerb::Move { tab, position } => {
+            context.order("tab.move", &TabMove { tab, position }).await
         }
         TabVerb::Close { tab } => context.order("tab.close", &TabRef { tab }).await,
     }

@@ -11,7 +11,6 @@ use signaltty_adapters::HookReport;
 use signaltty_core::agent::AgentKind;
 use signaltty_core::env::{ConfigEnv, SavedEnv};
 use signaltty_core::id::{PaneId, TabId, WorkspaceId};
-use signaltty_core::layout::Direction;
 use signaltty_core::restore::PaneState;
 use signaltty_core::session::{Command, Input, PaneSpec, SwitchChange};
 use tokio::sync::oneshot;
@@ -22,7 +21,7 @@ use super::effects::to_value;
 use super::environment::{Env, login_shell};
 use super::event::{Answer, ClientFact, Peer};
 use super::event_loop::{Daemon, Waiting};
-use super::{random, reading, resolve, subscribe, tree};
+use super::{arrange, random, reading, resolve, subscribe, tree};
 use crate::protocol::{
     self as wire, AgentHook, Health, HookAnswer, PaneInfo, PaneSpawn, Request, Status, VERSION,
     WireError, WireOs, code,
@@ -31,27 +30,35 @@ use crate::protocol::{
 type Respond = oneshot::Sender<Answer>;
 
 /// Every method, for the error that names the nearest.
-const METHODS: [&str; 24] = [
+const METHODS: [&str; 32] = [
     "agent.hook",
     "events.subscribe",
     "pane.attach",
     "pane.close",
+    "pane.focus",
     "pane.info",
     "pane.keys",
+    "pane.move",
     "pane.read",
     "pane.rename",
     "pane.restart",
     "pane.resume",
     "pane.send",
     "pane.split",
+    "pane.swap",
     "pane.terminate",
+    "pane.weight",
     "server.shutdown",
     "server.status",
     "session.list",
     "tab.close",
+    "tab.equalise",
+    "tab.layout",
+    "tab.move",
     "tab.new",
     "tab.rename",
     "workspace.close",
+    "workspace.move",
     "workspace.new",
     "workspace.rename",
     "workspace.set",
@@ -86,6 +93,10 @@ impl Daemon {
             }
             "pane.info" => {
                 let result = parse(params).and_then(|ask: wire::PaneRef| self.info(&ask.pane));
+                answer(respond, result.map(to_value));
+            }
+            "tab.layout" if params.get("layout").is_none_or(Value::is_null) => {
+                let result = parse(params).and_then(|ask| arrange::layout(&self.session, &ask));
                 answer(respond, result.map(to_value));
             }
             "pane.read" => match parse(params).and_then(|ask| self.read(&ask)) {
@@ -155,12 +166,7 @@ impl Daemon {
                 let pane = resolve::pane(session, &ask.pane)?;
                 let cwd = session.pane(pane).map(|view| view.record.cwd.clone());
                 let (spec, env) = self.spec(ask.spawn, cwd)?;
-                let direction = match ask.direction {
-                    wire::SplitDirection::Left => Direction::Left,
-                    wire::SplitDirection::Right => Direction::Right,
-                    wire::SplitDirection::Up => Direction::Up,
-                    wire::SplitDirection::Down => Direction::Down,
-                };
+                let direction = arrange::direction(ask.direction);
                 let new = PaneId::from_random(random::id());
                 Ok((Command::Split { pane, direction, new, spec }, env))
             }
@@ -222,6 +228,10 @@ impl Daemon {
             "server.shutdown" => {
                 let ask: wire::Shutdown = parse(params)?;
                 plain(Command::Shutdown { force: ask.force })
+            }
+            "pane.move" | "pane.swap" | "pane.weight" | "pane.focus" | "tab.layout"
+            | "tab.equalise" | "tab.move" | "workspace.move" => {
+                plain(arrange::command(session, method, params)?)
             }
             other => Err(unknown_method(other)),
         }
@@ -433,7 +443,7 @@ fn answer(respond: Respond, result: Result<Value, WireError>) {
     let _ = respond.send(Answer::Value(result));
 }
 
-fn parse<T: DeserializeOwned>(params: Value) -> Result<T, WireError> {
+pub(crate) fn parse<T: DeserializeOwned>(params: Value) -> Result<T, WireError> {
     let params = if params.is_null() { json!({}) } else { params };
     serde_json::from_value(params)
         .map_err(|error| WireError::new(code::BAD_PARAMS, format!("`params`: {error}")))

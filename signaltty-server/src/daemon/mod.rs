@@ -7,6 +7,7 @@
 //! process's main thread alone.
 
 mod agents;
+mod arrange;
 mod attach;
 mod attribution;
 mod clock;

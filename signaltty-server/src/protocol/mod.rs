@@ -19,11 +19,14 @@ use serde_json::Value;
 pub use keys::{KeyError, key_bytes};
 pub use os::WireOs;
 pub use params::{
-    AgentHook, Empty, EventCursor, EventsSubscribe, PaneAttach, PaneKeys, PaneRead, PaneRef,
-    PaneRename, PaneResume, PaneSend, PaneSpawn, PaneSplit, Shutdown, SplitDirection, TabNew,
-    TabRef, TabRename, WorkspaceNew, WorkspaceRef, WorkspaceRename, WorkspaceSet,
+    AgentHook, Empty, EventCursor, EventsSubscribe, PaneAttach, PaneKeys, PaneMove, PaneRead,
+    PaneRef, PaneRename, PaneResume, PaneSend, PaneSpawn, PaneSplit, PaneSwap, PaneWeight,
+    Shutdown, SplitAxis, SplitDirection, TabLayout, TabMove, TabNew, TabRef, TabRename,
+    WorkspaceMove, WorkspaceNew, WorkspaceRef, WorkspaceRename, WorkspaceSet,
 };
-pub use reply::{Created, Health, HookAnswer, PaneText, Resumed, Status, StatusCounts, Subscribed};
+pub use reply::{
+    Created, Health, HookAnswer, LayoutText, PaneText, Resumed, Status, StatusCounts, Subscribed,
+};
 pub use tree::{
     AgentNode, ExitNode, FailureNode, PaneInfo, PaneNode, TabNode, Tree, WorkspaceNode,
 };

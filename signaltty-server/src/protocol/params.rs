@@ -128,6 +128,79 @@ pub struct PaneSplit {
     pub spawn: PaneSpawn,
 }
 
+/// `pane.move`
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct PaneMove {
+    /// Which pane to move.
+    pub pane: String,
+    /// The pane that it goes beside; of the same workspace.
+    pub beside: String,
+    /// On which side of it.
+    #[serde(default)]
+    pub direction: SplitDirection,
+}
+
+/// `pane.swap`
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct PaneSwap {
+    /// One pane.
+    pub pane: String,
+    /// The other one; of the same workspace.
+    pub other: String,
+}
+
+/// A split whose share is to be set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SplitAxis {
+    /// Of panes side by side.
+    Row,
+    /// Of panes above each other.
+    Column,
+}
+
+/// `pane.weight`
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct PaneWeight {
+    /// Which.
+    pub pane: String,
+    /// Its share beside those of its neighbours, from 1 to 65535.
+    pub weight: u16,
+    /// In the innermost split of this kind around it; by default in the one
+    /// that it is in.
+    #[serde(default)]
+    pub axis: Option<SplitAxis>,
+}
+
+/// `tab.layout`
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct TabLayout {
+    /// Which.
+    pub tab: String,
+    /// How to arrange its panes, in the form of the answer; nothing changes
+    /// without it.
+    #[serde(default)]
+    pub layout: Option<String>,
+}
+
+/// `tab.move`
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct TabMove {
+    /// Which.
+    pub tab: String,
+    /// Its new place in the workspace, from 0.
+    pub position: usize,
+}
+
+/// `workspace.move`
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct WorkspaceMove {
+    /// Which.
+    pub workspace: String,
+    /// Its new place in the list, from 0.
+    pub position: usize,
+}
+
 /// A pane.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct PaneRef {

@@ -145,3 +145,12 @@ impl Health {
         Self { state: state.to_owned(), detail: Some(detail.into()) }
     }
 }
+
+/// Answer to `tab.layout`.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct LayoutText {
+    /// The tab.
+    pub tab_id: String,
+    /// How its panes share its area, in the compact text form.
+    pub layout: String,
+}

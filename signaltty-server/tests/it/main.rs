@@ -14,6 +14,7 @@
 
 mod support;
 
+mod arrange;
 mod attach;
 mod environment;
 mod history;
