@@ -33,6 +33,12 @@ pub enum Violation {
     /// An instance does not belong to the pane that it is noted for.
     #[error("instances and the state of pane {0} disagree")]
     Instance(PaneId),
+    /// A deadline or an open conversation would not be found.
+    #[error("an index and pane {0} disagree")]
+    Index(PaneId),
+    /// A handle does not lead to its workspace, or not to one alone.
+    #[error("the handle of {0} does not name it")]
+    Handle(WorkspaceId),
     /// One conversation is open in two panes (R8).
     #[error("panes {0} and {1} are reopening one conversation")]
     Duplicate(PaneId, PaneId),
@@ -53,6 +59,9 @@ impl Session {
                 if !tabs.insert(*tab) || !owned {
                     return Err(Violation::TabPlacement(*tab));
                 }
+            }
+            if self.handles.get(&entry.record.handle) != Some(&entry.record.id) {
+                return Err(Violation::Handle(entry.record.id));
             }
             let active = entry.record.active_tab;
             if active.is_some_and(|tab| !entry.tabs.contains(&tab)) {
@@ -82,7 +91,7 @@ impl Session {
 
     fn check_panes(&self, placed: &BTreeSet<PaneId>) -> Result<(), Violation> {
         let mut open: Vec<(PaneId, &AgentKind, &Conversation)> = Vec::new();
-        for (id, entry) in &self.panes {
+        for (id, entry) in self.panes.iter() {
             if !placed.contains(id) {
                 return Err(Violation::Placement(*id));
             }
@@ -103,6 +112,9 @@ impl Session {
                 }
                 open.push((*id, kind, conversation));
             }
+        }
+        if let Some(pane) = self.panes.misplaced() {
+            return Err(Violation::Index(pane));
         }
         for (instance, (_, pane, _)) in &self.restarting {
             if !self.starting.contains_key(instance) {

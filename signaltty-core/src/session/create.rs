@@ -6,6 +6,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use super::panes::Keys;
 use super::structure::{at_least_one, program_name, whole};
 use super::{
     CommandError, Effect, Event, PaneEntry, Program, Reply, Run, Session, SpawnCommand,
@@ -171,6 +172,7 @@ impl Session {
             record: Arc::new(new_record(now, pane, tab, size, spec)),
             state: PaneState::Live { instance },
             run: Run { home, ..Run::default() },
+            keys: Keys::default(),
         };
         self.panes.insert(pane, entry);
         self.instances.insert(instance, pane);
@@ -191,6 +193,7 @@ impl Session {
             Place::Workspace { workspace, tab, name, cwd } => {
                 let record = self.new_workspace(now, workspace, name.as_deref(), cwd);
                 self.order.push(workspace);
+                self.handles.insert(Arc::clone(&record.handle), workspace);
                 let entry = WorkspaceEntry { record: Arc::new(record), tabs: Vec::new() };
                 self.workspaces.insert(workspace, entry);
                 publish(out, Event::WorkspaceCreated { workspace });
@@ -228,7 +231,7 @@ impl Session {
             Some(name) if !name.is_empty() => name,
             _ => directory_name(&cwd),
         };
-        let taken = |handle: &str| self.workspaces.values().any(|w| &*w.record.handle == handle);
+        let taken = |handle: &str| self.handles.contains_key(handle);
         SavedWorkspace {
             id,
             handle: handle_for(&name, taken),

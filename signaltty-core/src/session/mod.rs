@@ -15,6 +15,7 @@ mod event;
 mod group;
 mod input;
 mod outcome;
+mod panes;
 mod process;
 mod restore;
 mod resume;
@@ -86,8 +87,9 @@ pub struct Session {
     config: Config,
     order: Vec<WorkspaceId>,
     workspaces: BTreeMap<WorkspaceId, WorkspaceEntry>,
+    handles: BTreeMap<Arc<str>, WorkspaceId>,
     tabs: BTreeMap<TabId, Arc<SavedTab>>,
-    panes: BTreeMap<PaneId, PaneEntry>,
+    panes: panes::Panes,
     notifications: Vec<Arc<Notification>>,
     /// Which pane an instance belongs to, while it may still report.
     instances: BTreeMap<InstanceId, PaneId>,
@@ -119,6 +121,8 @@ struct PaneEntry {
     record: Arc<SavedPane>,
     state: PaneState,
     run: Run,
+    /// Under what it is found; kept by [`panes::Panes`].
+    keys: panes::Keys,
 }
 
 /// What is known of a pane's present or last process. Dies with the server.
@@ -193,8 +197,9 @@ impl Session {
             next_serial: 1,
             order: Vec::new(),
             workspaces: BTreeMap::new(),
+            handles: BTreeMap::new(),
             tabs: BTreeMap::new(),
-            panes: BTreeMap::new(),
+            panes: panes::Panes::default(),
             notifications: Vec::new(),
             instances: BTreeMap::new(),
             pending: BTreeMap::new(),
@@ -234,16 +239,17 @@ impl Session {
             Input::Shutdown(_) => self.begin_shutdown(now, None, &mut out),
             Input::Tick => {}
         }
+        self.panes.refresh();
         self.check_deadlines(now, &mut out);
+        self.panes.refresh();
         self.start_save(now, &mut out);
         out
     }
 
     /// The next monotonic time at which [`Input::Tick`] does something.
     pub fn deadline(&self) -> Option<Duration> {
-        let verifying = self.panes.values().filter_map(PaneEntry::deadline).min();
         let save = if self.phase == Phase::Stopped { None } else { self.save.deadline() };
-        save.into_iter().chain(verifying).min()
+        save.into_iter().chain(self.panes.deadline()).min()
     }
 
     /// The value that may be persisted. Without the messages of workspaces that
@@ -353,16 +359,6 @@ impl Session {
 }
 
 impl PaneEntry {
-    fn deadline(&self) -> Option<Duration> {
-        match &self.state {
-            PaneState::Resuming(stage) => match **stage {
-                ResumeStage::Verifying { deadline, .. } => Some(deadline),
-                _ => None,
-            },
-            _ => None,
-        }
-    }
-
     /// Its process is being started for a resume.
     fn is_spawning(&self) -> bool {
         matches!(&self.state, PaneState::Resuming(stage)

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::panes::Keys;
 use super::{Config, PaneEntry, Run, Session, WorkspaceEntry};
 use crate::id::ServerEpoch;
 use crate::notification::KEPT;
@@ -31,6 +32,7 @@ impl Session {
                 session.save.changed(now.mono);
             }
             session.order.push(record.id);
+            session.handles.insert(Arc::clone(&record.handle), record.id);
             let tabs = tabs_of.remove(&record.id).unwrap_or_default();
             session.workspaces.insert(record.id, WorkspaceEntry { record, tabs });
         }
@@ -42,8 +44,12 @@ impl Session {
                 session.save.changed(now.mono);
             }
             let state = PaneState::Tombstone(classify(record.end.as_ref(), record.agent.as_ref()));
-            session.panes.insert(record.id, PaneEntry { record, state, run: Run::default() });
+            session.panes.insert(
+                record.id,
+                PaneEntry { record, state, run: Run::default(), keys: Keys::default() },
+            );
         }
+        session.panes.refresh();
         session
     }
 }

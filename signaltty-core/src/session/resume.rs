@@ -70,10 +70,8 @@ impl Session {
             saved.is_some_and(|saved| saved.same_as(wanted))
                 || shown.is_some_and(|(id, (_, env))| *id == wanted.id && *env == wanted.config_env)
         };
-        let mut others = self.panes.iter().filter(|(id, _)| **id != pane);
-        let open = |entry: &super::PaneEntry| !matches!(entry.state, PaneState::Tombstone(_));
-        let holder = others.find(|(_, entry)| open(entry) && holds(entry));
-        holder.map(|(id, _)| *id)
+        let mut others = self.panes.holders(&wanted.id).filter(|id| *id != pane);
+        others.find(|id| self.panes.get(id).is_some_and(holds))
     }
 
     pub(super) fn preflighted(

@@ -59,7 +59,7 @@ impl Session {
     /// person did it through us (D-8, C001, C002, C038).
     fn reclaim_exits(&mut self, now: Now) {
         let window = self.config.shutdown_window;
-        for entry in self.panes.values_mut() {
+        for entry in self.panes.iter_mut() {
             let PaneState::Tombstone(_) = entry.state else {
                 continue;
             };

@@ -100,6 +100,7 @@ impl Session {
     fn close_workspace(&mut self, now: Now, id: WorkspaceId, out: &mut Vec<Effect>) -> Done {
         let entry = self.workspaces.remove(&id).ok_or(CommandError::NoSuchWorkspace(id))?;
         self.order.retain(|other| *other != id);
+        self.handles.remove(&entry.record.handle);
         for tab in entry.tabs {
             if let Some(record) = self.tabs.remove(&tab) {
                 for pane in record.layout.leaves() {

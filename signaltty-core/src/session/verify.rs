@@ -124,9 +124,7 @@ impl Session {
     }
 
     pub(super) fn check_deadlines(&mut self, now: Now, out: &mut Vec<Effect>) {
-        let passed = |entry: &super::PaneEntry| entry.deadline().is_some_and(|at| at <= now.mono);
-        let due: Vec<_> = self.panes.iter().filter(|(_, e)| passed(e)).map(|(id, _)| *id).collect();
-        for pane in due {
+        for pane in self.panes.due(now.mono) {
             self.decide(now, pane, Moment::Deadline, out);
         }
     }

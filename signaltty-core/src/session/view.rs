@@ -64,7 +64,7 @@ impl Session {
 
     /// The ids of all panes, in no meaningful order.
     pub fn pane_ids(&self) -> impl Iterator<Item = PaneId> {
-        self.panes.keys().copied()
+        self.panes.iter().map(|(id, _)| *id)
     }
 
     /// The ids of all tabs, in no meaningful order.
@@ -75,9 +75,7 @@ impl Session {
     /// The workspace with this id or handle.
     pub fn workspace_by_name(&self, name: &str) -> Option<WorkspaceId> {
         let by_id = name.parse().ok().filter(|id| self.workspaces.contains_key(id));
-        by_id.or_else(|| {
-            self.workspaces.values().find(|w| &*w.record.handle == name).map(|w| w.record.id)
-        })
+        by_id.or_else(|| self.handles.get(name).copied())
     }
 
     /// The pane that an instance runs in, while it may still report.
@@ -87,7 +85,7 @@ impl Session {
 
     /// How many panes have a process.
     pub fn live_panes(&self) -> usize {
-        self.panes.values().filter(|entry| entry.state.instance().is_some()).count()
+        self.instances.len()
     }
 }
 
