@@ -20,6 +20,7 @@ use signaltty_persist::schema::{Header, from_json, to_json};
 use common::{pane_id, session, tab_id};
 
 const V1: &str = include_str!("fixtures/v1.json");
+const V1_TURNS: &str = include_str!("fixtures/v1-turns.json");
 const V1_MINIMAL: &str = include_str!("fixtures/v1-minimal.json");
 
 fn header() -> Header {
@@ -43,6 +44,42 @@ fn s0_6_golden_the_format_of_version_1_is_as_it_was() {
     let decoded = from_json(V1.as_bytes()).unwrap();
     assert_eq!(decoded.problems, []);
     assert_eq!((decoded.session, decoded.header), (golden(), header()));
+}
+
+/// Turns came after the first files of version 1, which stay as they are.
+#[test]
+fn s0_40_turns_are_written_where_there_are_any_and_read_again() {
+    let mut session = golden();
+    assert_eq!(from_json(V1.as_bytes()).unwrap().session, session);
+    let agent = Arc::make_mut(&mut session.panes[0]).agent.as_mut().unwrap();
+    agent.turns.begin();
+    agent.turns.begin();
+    agent.turns.plan();
+    let written = String::from_utf8(to_json(&session, &header()).unwrap()).unwrap();
+    assert_eq!(written, V1_TURNS);
+    let decoded = from_json(V1_TURNS.as_bytes()).unwrap();
+    assert_eq!((decoded.session, decoded.problems), (session, vec![]));
+}
+
+#[test]
+fn row_d04_a_cleared_or_malformed_marker_counts_as_none() {
+    let good = r#""marker":{"turn":2,"origin":"planned","prepared":false}"#;
+    assert!(V1_TURNS.contains(good));
+    for (bad, problems) in [
+        (r#""marker":null"#, 0),
+        (r#""marker":"2""#, 1),
+        (r#""marker":{"turn":0,"origin":"planned"}"#, 1),
+        (r#""marker":{"turn":2,"origin":"someone"}"#, 1),
+        (r#""marker":{"turn":9,"origin":"planned"}"#, 0),
+        (r#""markre":{}"#, 0),
+    ] {
+        let decoded = from_json(V1_TURNS.replace(good, bad).as_bytes()).unwrap();
+        let agent = decoded.session.panes[0].agent.as_ref().unwrap();
+        assert_eq!(agent.turns.marker(), None, "{bad}");
+        assert_eq!(agent.turns.active().map(|turn| turn.get()), Some(2), "{bad}");
+        // One more says that the checksum does not fit.
+        assert_eq!(decoded.problems.len(), problems + 1, "{bad}: {:?}", decoded.problems);
+    }
 }
 
 #[test]

@@ -4,6 +4,7 @@
 mod anchor;
 mod identity;
 mod report;
+mod turns;
 
 use std::ffi::OsString;
 use std::fmt;
@@ -18,6 +19,7 @@ pub use identity::{
 };
 
 pub use report::AgentReport;
+pub use turns::{Marker, MarkerOrigin, TurnId, Turns};
 
 use crate::env::ConfigEnv;
 use crate::restore::ResumeFailure;
@@ -131,6 +133,8 @@ pub struct SavedAgent {
     pub last_failure: Option<ResumeFailure>,
     /// A turn was being worked on when the process went away (D-28).
     pub interrupted: bool,
+    /// Its turns, and the promise to continue one.
+    pub turns: Turns,
 }
 
 impl SavedAgent {
@@ -142,6 +146,7 @@ impl SavedAgent {
             reported_argv: None,
             last_failure: None,
             interrupted: false,
+            turns: Turns::default(),
         }
     }
 

@@ -1,10 +1,14 @@
 //! From saved facts to pane states, and the reasons why a resume did not
 //! succeed.
 
+mod attempt;
 mod classify;
+mod continuation;
 mod failure;
 mod state;
 
+pub use attempt::{AutomaticSpawn, Continuation, Marked, MarkerSaved, Marking, OfficialCommand};
 pub use classify::{Tombstone, classify};
+pub use continuation::{Facts, MOST_ATTEMPTS, NoContinuation, Recovery, eligibility};
 pub use failure::{FailureCode, Refusal, ResumeFailure};
 pub use state::{PaneState, ResumeStage};

@@ -297,6 +297,7 @@ impl Session {
         }
         if previous != lifecycle {
             entry.edit().lifecycle = lifecycle;
+            entry.count_turn(previous, lifecycle);
             self.save.changed(now.mono);
             publish(out, Event::AgentLifecycle { pane, lifecycle, previous });
             if previous == Lifecycle::Blocked {
@@ -363,6 +364,23 @@ enum Stored {
 }
 
 impl super::PaneEntry {
+    /// A turn begins when the agent starts to work, and is over when it says so
+    /// itself. An end of the process leaves it active.
+    fn count_turn(&mut self, previous: Lifecycle, now: Lifecycle) {
+        use Lifecycle::{Blocked, Done, Failed, Idle, Working};
+        let Some(agent) = &mut self.edit().agent else {
+            return;
+        };
+        match (previous, now) {
+            (Working | Blocked, Working) if agent.turns.active().is_some() => {}
+            (_, Working) => {
+                let _ = agent.turns.begin();
+            }
+            (_, Done | Idle | Failed) => agent.turns.finish(),
+            _ => {}
+        }
+    }
+
     fn store_anchor(&mut self, id: &AgentSessionId, anchor: Anchor) -> Stored {
         let candidate = self.run.candidate.as_ref() == Some(id);
         let home = self.run.home.clone();

@@ -9,6 +9,7 @@ use crate::agent::{AgentKind, AgentSessionId, Conversation, ReportedArgv, Witnes
 use crate::env::ConfigEnv;
 use crate::id::{InstanceId, PaneId, RequestId, TabId, WorkspaceId};
 use crate::layout::Size;
+use crate::restore::OfficialCommand;
 use crate::save::{Durability, SaveToken};
 
 /// Something to be done. Effects are performed in order; what they lead to
@@ -140,12 +141,7 @@ pub enum Program {
     },
     /// The official command to reopen a conversation; the agent's adapter
     /// builds it from the id.
-    Official {
-        /// Which agent.
-        kind: AgentKind,
-        /// Which conversation.
-        conversation: Conversation,
-    },
+    Official(OfficialCommand),
     /// A command that was reported for the pane; by hand only.
     Reported(ReportedArgv),
 }

@@ -40,6 +40,10 @@ impl Session {
             if was_interrupted(&record) {
                 if let Some(agent) = &mut Arc::make_mut(&mut record).agent {
                     agent.interrupted = true;
+                    if agent.turns.active().is_none() {
+                        // Saved before turns were counted.
+                        let _ = agent.turns.begin();
+                    }
                 }
                 session.save.changed(now.mono);
             }

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use super::{CommandError, Effect, Event, Program, Run, Session, SpawnCommand, publish};
 use crate::agent::{AgentKind, AgentPolicy, Conversation, Fingerprint, Relation, SavedAgent};
 use crate::id::{InstanceId, PaneId, RequestId};
-use crate::restore::{FailureCode, PaneState, Refusal, ResumeStage};
+use crate::restore::{FailureCode, OfficialCommand, PaneState, Refusal, ResumeStage};
 use crate::time::Now;
 
 impl Session {
@@ -118,7 +118,7 @@ impl Session {
         let command = SpawnCommand {
             cwd: conversation.cwd.clone(),
             config_env: conversation.config_env.clone(),
-            program: Program::Official { kind, conversation },
+            program: Program::Official(OfficialCommand::new(kind, conversation)),
         };
         self.start(instance, pane, command, size, request, out);
     }

@@ -20,8 +20,8 @@ fn word(effect: &Effect) -> String {
                 let argv: Vec<_> = argv.iter().map(|a| a.to_string_lossy()).collect();
                 format!("spawn {}", argv.join(" "))
             }
-            Program::Official { kind, conversation } => {
-                format!("spawn official {kind} {}", conversation.id)
+            Program::Official(official) => {
+                format!("spawn official {} {}", official.kind(), official.conversation().id)
             }
             other => format!("spawn {other:?}"),
         },

@@ -134,6 +134,31 @@ pub(super) struct AgentV1 {
     pub(super) last_failure: Option<FailureV1>,
     #[serde(default)]
     pub(super) interrupted: bool,
+    /// Absent until the first turn, and in files from before turns were counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) turns: Option<Part<TurnsV1>>,
+}
+
+/// The turns of an agent.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct TurnsV1 {
+    #[serde(default)]
+    pub(super) newest: u64,
+    #[serde(default)]
+    pub(super) active: Option<u64>,
+    #[serde(default)]
+    pub(super) marker: Option<Part<MarkerV1>>,
+    #[serde(default)]
+    pub(super) attempts: u8,
+}
+
+/// The promise to continue a turn.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct MarkerV1 {
+    pub(super) turn: u64,
+    pub(super) origin: String,
+    #[serde(default)]
+    pub(super) prepared: bool,
 }
 
 /// A conversation.

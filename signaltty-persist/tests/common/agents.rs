@@ -6,7 +6,10 @@ use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
 use proptest::sample::select;
-use signaltty_core::agent::{Anchor, Conversation, Extent, FileIdentity, ReportedArgv, SavedAgent};
+use signaltty_core::agent::{
+    Anchor, Conversation, Extent, FileIdentity, Marker, MarkerOrigin, ReportedArgv, SavedAgent,
+    TurnId, Turns,
+};
 use signaltty_core::env::ConfigEnv;
 use signaltty_core::restore::{FailureCode, Refusal, ResumeFailure};
 use signaltty_core::time::UnixMillis;
@@ -17,8 +20,8 @@ pub(super) fn agent() -> impl Strategy<Value = SavedAgent> {
     let kind = select(&["claude", "codex", "my-agent_2"][..]);
     let argv = option::of(vec(os(), 0..3));
     let failure = option::of((select(FailureCode::ALL), text(), any::<u64>()));
-    (kind, option::of(conversation()), argv, failure, any::<bool>()).prop_map(
-        |(kind, conversation, argv, failure, interrupted)| SavedAgent {
+    (kind, option::of(conversation()), argv, failure, any::<bool>(), turns()).prop_map(
+        |(kind, conversation, argv, failure, interrupted, turns)| SavedAgent {
             kind: kind.parse().unwrap(),
             conversation,
             reported_argv: argv.map(ReportedArgv),
@@ -27,6 +30,21 @@ pub(super) fn agent() -> impl Strategy<Value = SavedAgent> {
                 at: UnixMillis(at),
             }),
             interrupted,
+            turns,
+        },
+    )
+}
+
+fn turns() -> impl Strategy<Value = Turns> {
+    let origin = select(&[MarkerOrigin::Planned, MarkerOrigin::Automatic][..]);
+    let marker = (1..9u64, origin, any::<bool>()).prop_map(|(turn, origin, prepared)| Marker {
+        turn: TurnId::new(turn).unwrap(),
+        origin,
+        prepared,
+    });
+    (0..9u64, 0..9u64, option::of(marker), any::<u8>()).prop_map(
+        |(newest, active, marker, attempts)| {
+            Turns::from_saved(newest, TurnId::new(active), marker, attempts)
         },
     )
 }

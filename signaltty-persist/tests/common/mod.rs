@@ -5,7 +5,9 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use signaltty_core::agent::{AgentKind, Anchor, Conversation, Extent, FileIdentity, SavedAgent};
+use signaltty_core::agent::{
+    AgentKind, Anchor, Conversation, Extent, FileIdentity, SavedAgent, Turns,
+};
 use signaltty_core::env::{ConfigEnv, SavedEnv};
 use signaltty_core::id::{NotificationId, PaneId, TabId, WorkspaceId};
 use signaltty_core::layout::{Direction, Layout, Limits, Size};
@@ -140,6 +142,7 @@ pub(crate) fn pane(n: u8) -> SavedPane {
                 at: UnixMillis(8),
             }),
             interrupted: true,
+            turns: Turns::default(),
         }),
         lifecycle: Lifecycle::Working,
         attention: Attention::PermissionRequired,

@@ -61,12 +61,13 @@ impl Launcher<'_> {
         let SpawnCommand { program, cwd, config_env } = command;
         let (argv, kind) = match program {
             Program::Argv { argv, agent } => (argv, agent),
-            Program::Official { kind, conversation } => {
-                let adapter = self.adapters.of(&kind).ok_or_else(|| no_adapter(&kind))?;
+            Program::Official(official) => {
+                let kind = official.kind();
+                let adapter = self.adapters.of(kind).ok_or_else(|| no_adapter(kind))?;
                 let command = adapter
-                    .resume_command(&conversation)
+                    .resume_command(official.conversation())
                     .map_err(|e| Refusal::new(FailureCode::MalformedId, e.to_string()))?;
-                (command.argv().to_vec(), Some(kind))
+                (command.argv().to_vec(), Some(kind.clone()))
             }
             Program::Reported(reported) => (reported.0, None),
             _ => {

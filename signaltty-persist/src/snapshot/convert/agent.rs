@@ -4,14 +4,15 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use signaltty_core::agent::{
-    AgentKind, AgentSessionId, Anchor, Conversation, Extent, FileIdentity, ReportedArgv, SavedAgent,
+    AgentKind, AgentSessionId, Anchor, Conversation, Extent, FileIdentity, Marker, MarkerOrigin,
+    ReportedArgv, SavedAgent, TurnId, Turns,
 };
 use signaltty_core::env::ConfigEnv;
 use signaltty_core::restore::{FailureCode, Refusal, ResumeFailure};
 use signaltty_core::time::UnixMillis;
 
 use super::super::part::Part;
-use super::super::records::{AgentV1, AnchorV1, ConversationV1, ExtentV1, FailureV1};
+use super::super::records::{AgentV1, AnchorV1, ConversationV1, ExtentV1, FailureV1, TurnsV1};
 use super::read::Reader;
 use crate::os_text::{OsText, from_hex};
 
@@ -27,6 +28,7 @@ impl Reader<'_> {
                 .map(|argv| ReportedArgv(argv.into_iter().map(|text| text.0).collect())),
             last_failure: agent.last_failure.map(|failure| self.failure(pane, failure)),
             interrupted: agent.interrupted,
+            turns: agent.turns.map_or_else(Turns::default, |part| self.turns(pane, part)),
             kind,
         })
     }
@@ -45,6 +47,25 @@ impl Reader<'_> {
         let previous =
             found.previous.and_then(|id| self.value(pane, "the previous id", id.parse()));
         Some(Conversation { id, cwd: found.cwd.into_path(), config_env, anchor, previous })
+    }
+
+    /// A marker that cannot be read counts as none: nothing is continued by it.
+    fn turns(&mut self, pane: &str, part: Part<TurnsV1>) -> Turns {
+        let Some(found) = self.part(pane, "the turns", part) else {
+            return Turns::default();
+        };
+        let marker = found.marker.and_then(|part| {
+            let marker = self.part(pane, MARKER, part)?;
+            let turn = self.value(pane, MARKER, TurnId::new(marker.turn).ok_or("0 is no turn"))?;
+            let origin = MarkerOrigin::parse(&marker.origin).ok_or("its origin is not known");
+            Some(Marker {
+                turn,
+                origin: self.value(pane, MARKER, origin)?,
+                prepared: marker.prepared,
+            })
+        });
+        let active = found.active.and_then(TurnId::new);
+        Turns::from_saved(found.newest, active, marker, found.attempts)
     }
 
     fn anchor(&mut self, pane: &str, part: Part<AnchorV1>) -> Option<Anchor> {
@@ -95,4 +116,5 @@ fn anchor(found: AnchorV1) -> Result<Anchor, &'static str> {
 }
 
 const CONVERSATION: &str = "the conversation";
+const MARKER: &str = "the marker";
 const ANCHOR: &str = "the anchor";

@@ -3,7 +3,9 @@
 use std::ffi::OsStr;
 use std::sync::Arc;
 
-use signaltty_core::agent::{Anchor, Conversation, Extent, FileIdentity, SavedAgent};
+use signaltty_core::agent::{
+    Anchor, Conversation, Extent, FileIdentity, SavedAgent, TurnId, Turns,
+};
 use signaltty_core::layout::Size;
 use signaltty_core::notification::Notification;
 use signaltty_core::pane::{EndCause, PaneEnd, SavedPane};
@@ -13,8 +15,8 @@ use signaltty_core::workspace::{SavedTab, SavedWorkspace, Switches};
 
 use super::super::part::Part;
 use super::super::records::{
-    AgentV1, AnchorV1, ConversationV1, EndV1, ExtentV1, FailureV1, FileV1, NotificationV1, PaneV1,
-    SizeV1, StatusV1, SwitchesV1, TabV1, WorkspaceV1,
+    AgentV1, AnchorV1, ConversationV1, EndV1, ExtentV1, FailureV1, FileV1, MarkerV1,
+    NotificationV1, PaneV1, SizeV1, StatusV1, SwitchesV1, TabV1, TurnsV1, WorkspaceV1,
 };
 use crate::os_text::{OsText, to_hex};
 use crate::redact::redact;
@@ -108,8 +110,24 @@ impl From<&SavedAgent> for AgentV1 {
             reported_argv: agent.reported_argv.as_ref().map(|argv| texts(&argv.0)),
             last_failure: agent.last_failure.as_ref().map(FailureV1::from),
             interrupted: agent.interrupted,
+            turns: turns(&agent.turns),
         }
     }
+}
+
+fn turns(turns: &Turns) -> Option<Part<TurnsV1>> {
+    let marker = turns.marker().map(|marker| MarkerV1 {
+        turn: marker.turn.get(),
+        origin: marker.origin.as_str().into(),
+        prepared: marker.prepared,
+    });
+    let saved = TurnsV1 {
+        newest: turns.newest(),
+        active: turns.active().map(TurnId::get),
+        marker: marker.map(Part::Read),
+        attempts: turns.attempts(),
+    };
+    (*turns != Turns::default()).then_some(Part::Read(saved))
 }
 
 impl From<&ResumeFailure> for FailureV1 {

@@ -1,0 +1,159 @@
+//! The turns of an agent, as far as a restart must know them.
+//!
+//! Turns are counted for each pane; agents need not name them. The *active*
+//! turn is the one being worked on, or that was when the process went away. The
+//! *marker* names the turn that we have promised to continue; it is cleared
+//! only because the agent accepted, because a refusal was shown, or by a person
+//! (R6). *Attempts* counts automatic tries at that turn over all starts (R11).
+
+use std::fmt;
+use std::num::NonZeroU64;
+
+/// One request that an agent works on. Numbers rise and are never used again in
+/// a pane.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TurnId(NonZeroU64);
+
+impl TurnId {
+    /// The turn with this number, from 1.
+    pub fn new(number: u64) -> Option<Self> {
+        NonZeroU64::new(number).map(Self)
+    }
+
+    /// The number.
+    pub fn get(self) -> u64 {
+        self.0.get()
+    }
+}
+
+impl fmt::Display for TurnId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// Who promised to continue a turn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MarkerOrigin {
+    /// A person, by a planned restart. Holds whatever the switches say (S1-24).
+    Planned,
+    /// The workspace's switches, when a server started.
+    Automatic,
+}
+
+impl MarkerOrigin {
+    /// The text form.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Planned => "planned",
+            Self::Automatic => "automatic",
+        }
+    }
+
+    /// Reads the text form.
+    pub fn parse(text: &str) -> Option<Self> {
+        [Self::Planned, Self::Automatic].into_iter().find(|origin| origin.as_str() == text)
+    }
+}
+
+/// A promise to continue a turn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Marker {
+    /// Which turn.
+    pub turn: TurnId,
+    /// Who promised it.
+    pub origin: MarkerOrigin,
+    /// A recovery has begun. Without this, a turn that is over was finished
+    /// after it had been marked.
+    pub prepared: bool,
+}
+
+/// What is saved of an agent's turns.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Turns {
+    newest: u64,
+    active: Option<TurnId>,
+    marker: Option<Marker>,
+    attempts: u8,
+}
+
+impl Turns {
+    /// From saved numbers. What cannot be is left out: a marker or an active
+    /// turn that was never counted counts as absent (D4).
+    pub fn from_saved(
+        newest: u64,
+        active: Option<TurnId>,
+        marker: Option<Marker>,
+        attempts: u8,
+    ) -> Self {
+        let counted = |turn: &TurnId| turn.get() <= newest;
+        let marker = marker.filter(|marker| counted(&marker.turn));
+        let attempts = if marker.is_some() { attempts } else { 0 };
+        Self { newest, active: active.filter(counted), marker, attempts }
+    }
+
+    /// The number of the newest turn; 0 before the first.
+    pub fn newest(&self) -> u64 {
+        self.newest
+    }
+
+    /// The turn being worked on, or that was when the process went away.
+    pub fn active(&self) -> Option<TurnId> {
+        self.active
+    }
+
+    /// The turn that was promised to be continued.
+    pub fn marker(&self) -> Option<Marker> {
+        self.marker
+    }
+
+    /// How often the marked turn was tried by itself, over all starts.
+    pub fn attempts(&self) -> u8 {
+        self.attempts
+    }
+
+    /// The agent works on something new.
+    pub fn begin(&mut self) -> Option<TurnId> {
+        self.newest = self.newest.saturating_add(1);
+        self.active = TurnId::new(self.newest);
+        self.active
+    }
+
+    /// It finished.
+    pub fn finish(&mut self) {
+        self.active = None;
+    }
+
+    /// A person wants the active turn continued after a planned restart. One
+    /// that is marked already stays as it is (S1-9).
+    pub fn plan(&mut self) {
+        if let (Some(turn), None) = (self.active, self.marker) {
+            self.marker = Some(Marker { turn, origin: MarkerOrigin::Planned, prepared: false });
+        }
+    }
+
+    /// A recovery of this turn begins. Must be saved before anything starts.
+    pub(crate) fn prepare(&mut self, turn: TurnId, origin: MarkerOrigin) {
+        self.marker = Some(Marker { turn, origin, prepared: true });
+        self.attempts = self.attempts.saturating_add(1);
+    }
+
+    /// The agent accepted the continuation, which is a turn of its own.
+    pub fn accepted(&mut self) -> Option<TurnId> {
+        self.forget_marker();
+        self.begin()
+    }
+
+    /// The turn will not be continued by itself: the refusal was shown, or its
+    /// person took over.
+    pub fn settle(&mut self) {
+        self.forget_marker();
+        self.active = None;
+    }
+
+    /// The marked turn was finished after all.
+    pub fn forget_marker(&mut self) {
+        self.marker = None;
+        self.attempts = 0;
+    }
+}

@@ -1,0 +1,214 @@
+//! One automatic attempt at an interrupted turn, as types that cannot be had in
+//! another order: [`Marking`] → [`Marked`] → [`AutomaticSpawn`] →
+//! [`Continuation`].
+//!
+//! None of them can be copied or made from its parts, so there is one prompt for
+//! each attempt at most (R5), no spawn before its marker is saved (R4), and none
+//! without a preflight (R3).
+
+use crate::agent::{
+    AgentKind, Conversation, Fingerprint, MarkerOrigin, Relation, SavedAgent, TurnId, Turns,
+    VerifiedSession,
+};
+use crate::id::InstanceId;
+use crate::restore::continuation::opted_in;
+use crate::restore::{FailureCode, NoContinuation, Recovery, Refusal};
+use crate::save::SaveFailure;
+use crate::workspace::Switches;
+
+/// The command that an agent's adapter builds from a saved conversation. A
+/// reported or saved command line cannot become one (S0-15, S0-18).
+///
+/// ```compile_fail,E0451
+/// use signaltty_core::agent::{AgentKind, Conversation};
+/// use signaltty_core::restore::OfficialCommand;
+/// fn forge(kind: AgentKind, conversation: Conversation) {
+///     let _ = OfficialCommand { kind, conversation };
+/// }
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OfficialCommand {
+    kind: AgentKind,
+    conversation: Conversation,
+}
+
+impl OfficialCommand {
+    /// Reopens the conversation of a saved agent, if it can be recognised.
+    pub fn of(agent: &SavedAgent) -> Option<Self> {
+        let conversation = agent.resumable()?.clone();
+        Some(Self { kind: agent.kind.clone(), conversation })
+    }
+
+    pub(crate) fn new(kind: AgentKind, conversation: Conversation) -> Self {
+        Self { kind, conversation }
+    }
+
+    /// Which agent.
+    pub fn kind(&self) -> &AgentKind {
+        &self.kind
+    }
+
+    /// Which conversation.
+    pub fn conversation(&self) -> &Conversation {
+        &self.conversation
+    }
+}
+
+/// A marker is being saved.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Marking {
+    recovery: Recovery,
+    failures: u8,
+}
+
+/// What became of a marker.
+#[derive(Debug, PartialEq, Eq)]
+pub enum MarkerSaved {
+    /// It is on the disk.
+    Marked(Marked),
+    /// It is not; save once more.
+    Again(Marking),
+    /// It is not, twice: nothing starts (D19).
+    Refused(NoContinuation),
+}
+
+/// Proof that a marker is on the disk.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Marked {
+    turn: TurnId,
+    origin: MarkerOrigin,
+}
+
+impl Marking {
+    /// Notes the attempt in `turns`, which must be saved and synced next.
+    pub fn begin(recovery: Recovery, turns: &mut Turns) -> Self {
+        turns.prepare(recovery.turn(), recovery.origin());
+        Self { recovery, failures: 0 }
+    }
+
+    /// Takes the result of the save.
+    #[must_use]
+    pub fn saved(self, result: Result<(), SaveFailure>) -> MarkerSaved {
+        match (result, self.failures) {
+            (Ok(()), _) => {
+                let (turn, origin) = (self.recovery.turn(), self.recovery.origin());
+                MarkerSaved::Marked(Marked { turn, origin })
+            }
+            (Err(_), 0) => MarkerSaved::Again(Self { failures: 1, ..self }),
+            (Err(_), _) => MarkerSaved::Refused(NoContinuation::MarkerNotSaved),
+        }
+    }
+}
+
+/// A start without a person: an official command, its marker on the disk, and
+/// the agent's record found sound.
+///
+/// ```compile_fail,E0451
+/// use signaltty_core::restore::{AutomaticSpawn, Marked, OfficialCommand};
+/// use signaltty_core::agent::Fingerprint;
+/// fn forge(command: OfficialCommand, marked: Marked, before: Fingerprint) {
+///     let _ = AutomaticSpawn { command, marked, before };
+/// }
+/// ```
+#[derive(Debug, PartialEq, Eq)]
+pub struct AutomaticSpawn {
+    command: OfficialCommand,
+    marked: Marked,
+    before: Fingerprint,
+}
+
+impl AutomaticSpawn {
+    /// After a preflight.
+    ///
+    /// # Errors
+    ///
+    /// The record is not there or no longer the saved one. Only a person may
+    /// override that.
+    pub fn new(
+        command: OfficialCommand,
+        marked: Marked,
+        preflight: Result<Fingerprint, Refusal>,
+    ) -> Result<Self, Refusal> {
+        let before = preflight?;
+        if before.relation != Relation::Extends {
+            let message = "the agent's record was rewritten since it was saved";
+            return Err(Refusal::new(FailureCode::Rewritten, message));
+        }
+        Ok(Self { command, marked, before })
+    }
+
+    /// What to run.
+    pub fn command(&self) -> &OfficialCommand {
+        &self.command
+    }
+
+    /// What to judge its witnesses against.
+    pub fn before(&self) -> &Fingerprint {
+        &self.before
+    }
+}
+
+/// A prompt that may be sent: the right conversation was proven to be open in
+/// the process that runs.
+///
+/// Cannot be made without a [`VerifiedSession`], which only
+/// [`judge`](crate::agent::judge) makes (S1-25):
+///
+/// ```compile_fail,E0451
+/// use signaltty_core::{agent::TurnId, agent::VerifiedSession, restore::Continuation};
+/// fn forge(verified: VerifiedSession, turn: TurnId) {
+///     let _ = Continuation { verified, turn };
+/// }
+/// ```
+///
+/// ```compile_fail,E0308
+/// use signaltty_core::{agent::*, id::InstanceId, restore::*, workspace::Switches};
+/// fn forge(id: AgentSessionId, spawn: AutomaticSpawn, i: InstanceId, agent: &SavedAgent) {
+///     let _ = Continuation::new(id, spawn, i, agent, Switches::default());
+/// }
+/// ```
+#[derive(Debug, PartialEq, Eq)]
+pub struct Continuation {
+    verified: VerifiedSession,
+    turn: TurnId,
+}
+
+impl Continuation {
+    /// Looks once more at what may have changed since the start.
+    ///
+    /// # Errors
+    ///
+    /// The proof is about another process, the switches were turned off, or the
+    /// marker was cleared or replaced meanwhile.
+    pub fn new(
+        verified: VerifiedSession,
+        spawn: AutomaticSpawn,
+        running: InstanceId,
+        agent: &SavedAgent,
+        switches: Switches,
+    ) -> Result<Self, NoContinuation> {
+        let Marked { turn, origin } = spawn.marked;
+        if verified.instance() != running {
+            return Err(NoContinuation::OtherInstance);
+        }
+        if origin == MarkerOrigin::Automatic && !opted_in(switches) {
+            return Err(NoContinuation::NotOptedIn);
+        }
+        if agent.turns.marker().map(|marker| marker.turn) != Some(turn)
+            || agent.turns.newest() > turn.get()
+        {
+            return Err(NoContinuation::Superseded);
+        }
+        Ok(Self { verified, turn })
+    }
+
+    /// Where to send it.
+    pub fn verified(&self) -> &VerifiedSession {
+        &self.verified
+    }
+
+    /// The turn that it continues.
+    pub fn turn(&self) -> TurnId {
+        self.turn
+    }
+}

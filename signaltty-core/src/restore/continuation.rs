@@ -1,0 +1,234 @@
+//! Is the turn that a restart interrupted to be continued?
+//!
+//! [`eligibility`] is a total function of saved facts, with a named reason for
+//! every no. It is asked at a server's start for each pane by itself, and again
+//! before the prompt is sent. The rows `D1` to `D19` of its table are those of
+//! the design; they are adapted to one record, where others kept two that could
+//! disagree. Each has a test of its name.
+
+use crate::agent::{AgentPolicy, Conversation, Marker, MarkerOrigin, SavedAgent, TurnId};
+use crate::id::PaneId;
+use crate::pane::{EndCause, PaneEnd};
+use crate::restore::PaneState;
+use crate::workspace::Switches;
+
+/// The most automatic attempts at one turn, over all starts (D-14).
+pub const MOST_ATTEMPTS: u8 = 3;
+
+/// What is known of a pane and its workspace.
+#[derive(Debug, Clone, Copy)]
+pub struct Facts<'a> {
+    /// The pane's state.
+    pub state: &'a PaneState,
+    /// The agent in it.
+    pub agent: Option<&'a SavedAgent>,
+    /// How its last process ended.
+    pub end: Option<&'a PaneEnd>,
+    /// Its workspace is archived.
+    pub archived: bool,
+    /// Its workspace's switches.
+    pub switches: Switches,
+    /// What its agent can show.
+    pub policy: Option<&'a AgentPolicy>,
+    /// Another pane that has the conversation open.
+    pub holder: Option<PaneId>,
+    /// It was tried since the server started (D-14).
+    pub tried: bool,
+}
+
+/// A turn that may be continued. Has no public constructor: only
+/// [`eligibility`] makes one.
+///
+/// ```compile_fail,E0451
+/// use signaltty_core::{agent::{MarkerOrigin, TurnId}, restore::Recovery};
+/// fn forge(turn: TurnId) {
+///     let _ = Recovery { turn, origin: MarkerOrigin::Planned };
+/// }
+/// ```
+#[derive(Debug, PartialEq, Eq)]
+pub struct Recovery {
+    turn: TurnId,
+    origin: MarkerOrigin,
+}
+
+impl Recovery {
+    /// The interrupted turn.
+    pub fn turn(&self) -> TurnId {
+        self.turn
+    }
+
+    /// Who wants it continued.
+    pub fn origin(&self) -> MarkerOrigin {
+        self.origin
+    }
+}
+
+/// Why a turn is not continued by itself. The texts of [`as_str`](Self::as_str)
+/// are for scripts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum NoContinuation {
+    /// D2: a process runs in the pane, or is being started.
+    #[error("a process runs in the pane")]
+    Live,
+    /// D6: the pane holds no agent.
+    #[error("the pane holds no agent")]
+    NoAgent,
+    /// D3: no turn was interrupted.
+    #[error("no turn was interrupted")]
+    NoTurn,
+    /// D14: the marked turn was finished before the restart.
+    #[error("the turn was finished before the restart")]
+    TurnFinished,
+    /// D-14: once for each pane and start.
+    #[error("it was tried since the server started")]
+    Tried,
+    /// D5: the workspace is archived.
+    #[error("the workspace is archived")]
+    Archived,
+    /// D7: no conversation of the agent is known.
+    #[error("no conversation of the agent is known")]
+    NoConversation,
+    /// D8: the conversation has nothing by which to recognise it.
+    #[error("nobody had said anything in the conversation")]
+    NotAnchored,
+    /// D15: a person ended the process.
+    #[error("a person ended the process")]
+    EndedByUser,
+    /// D12: another turn is marked, which wins and is not continued either.
+    #[error("another turn is marked to be continued")]
+    OtherTurnMarked,
+    /// D11: there was a newer turn than the marked one.
+    #[error("there was a newer turn")]
+    Superseded,
+    /// D18: the turn was not being worked on any more.
+    #[error("the turn was not being worked on")]
+    NotRunning,
+    /// D17: the workspace does not want it.
+    #[error("the workspace does not continue turns by itself")]
+    NotOptedIn,
+    /// S1-14: the agent cannot show which conversation it has open.
+    #[error("the agent cannot prove which conversation it has open")]
+    Unprovable,
+    /// D-13: the conversation is open in another pane.
+    #[error("the conversation is open in pane {0}")]
+    Duplicate(PaneId),
+    /// K11: tried too often, over all starts.
+    #[error("it was tried {MOST_ATTEMPTS} times; continue it by hand")]
+    AttemptsExhausted,
+    /// D19: the marker could not be saved.
+    #[error("the marker could not be saved")]
+    MarkerNotSaved,
+    /// The proof is of another process.
+    #[error("the proof is about another process")]
+    OtherInstance,
+}
+
+impl NoContinuation {
+    /// The name for scripts.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Live => "live",
+            Self::NoAgent => "no_agent",
+            Self::NoTurn => "no_turn",
+            Self::TurnFinished => "turn_finished",
+            Self::Tried => "tried",
+            Self::Archived => "archived",
+            Self::NoConversation => "no_conversation",
+            Self::NotAnchored => "not_anchored",
+            Self::EndedByUser => "ended_by_user",
+            Self::OtherTurnMarked => "other_turn_marked",
+            Self::Superseded => "superseded",
+            Self::NotRunning => "not_running",
+            Self::NotOptedIn => "not_opted_in",
+            Self::Unprovable => "unprovable",
+            Self::Duplicate(_) => "duplicate",
+            Self::AttemptsExhausted => "attempts_exhausted",
+            Self::MarkerNotSaved => "marker_not_saved",
+            Self::OtherInstance => "other_instance",
+        }
+    }
+
+    /// Whether a turn was left behind that its person should hear of, and that
+    /// is then [settled](crate::agent::Turns::settle). Otherwise nothing is
+    /// touched.
+    pub fn settles(self) -> bool {
+        use NoContinuation::{Live, NoAgent, NoTurn, Tried, TurnFinished};
+        !matches!(self, Live | NoAgent | NoTurn | Tried | TurnFinished)
+    }
+}
+
+/// Decides. The first reason that holds is given.
+///
+/// # Errors
+///
+/// Why the turn is not continued by itself.
+pub fn eligibility(facts: &Facts<'_>) -> Result<Recovery, NoContinuation> {
+    let PaneState::Tombstone(_) = facts.state else {
+        return Err(NoContinuation::Live);
+    };
+    let agent = facts.agent.ok_or(NoContinuation::NoAgent)?;
+    let (active, marker) = (agent.turns.active(), agent.turns.marker());
+    if active.is_none() && marker.is_none() {
+        return Err(NoContinuation::NoTurn);
+    }
+    if facts.archived {
+        return Err(NoContinuation::Archived);
+    }
+    anchored(agent)?;
+    if facts.end.is_some_and(|end| end.cause == EndCause::User) {
+        return Err(NoContinuation::EndedByUser);
+    }
+    let recovery = interrupted(agent, active, marker)?;
+    if recovery.origin == MarkerOrigin::Automatic && !opted_in(facts.switches) {
+        return Err(NoContinuation::NotOptedIn);
+    }
+    if facts.policy.is_none_or(|policy| policy.required.is_empty()) {
+        return Err(NoContinuation::Unprovable);
+    }
+    if let Some(holder) = facts.holder {
+        return Err(NoContinuation::Duplicate(holder));
+    }
+    if agent.turns.attempts() >= MOST_ATTEMPTS {
+        return Err(NoContinuation::AttemptsExhausted);
+    }
+    if facts.tried { Err(NoContinuation::Tried) } else { Ok(recovery) }
+}
+
+/// The turn that was interrupted, and who wants it continued.
+fn interrupted(
+    agent: &SavedAgent,
+    active: Option<TurnId>,
+    marker: Option<Marker>,
+) -> Result<Recovery, NoContinuation> {
+    match (active, marker) {
+        (Some(turn), Some(marker)) if turn != marker.turn => Err(NoContinuation::OtherTurnMarked),
+        (Some(_), Some(marker)) if agent.interrupted || marker.prepared => Ok(marker.into()),
+        (Some(turn), None) if agent.interrupted => {
+            Ok(Recovery { turn, origin: MarkerOrigin::Automatic })
+        }
+        (Some(_), _) => Err(NoContinuation::NotRunning),
+        (None, Some(marker)) if !marker.prepared => Err(NoContinuation::TurnFinished),
+        (None, Some(marker)) if marker.turn.get() < agent.turns.newest() => {
+            Err(NoContinuation::Superseded)
+        }
+        (None, Some(marker)) => Ok(marker.into()),
+        (None, None) => Err(NoContinuation::NoTurn),
+    }
+}
+
+fn anchored(agent: &SavedAgent) -> Result<&Conversation, NoContinuation> {
+    let conversation = agent.conversation.as_ref().ok_or(NoContinuation::NoConversation)?;
+    conversation.anchor.as_ref().map(|_| conversation).ok_or(NoContinuation::NotAnchored)
+}
+
+/// Both switches: continuing goes on top of resuming.
+pub(super) fn opted_in(switches: Switches) -> bool {
+    switches.auto_resume && switches.auto_continue
+}
+
+impl From<Marker> for Recovery {
+    fn from(marker: Marker) -> Self {
+        Self { turn: marker.turn, origin: marker.origin }
+    }
+}
