@@ -32,6 +32,7 @@ pub mod pane;
 pub mod restore;
 pub mod save;
 pub mod saved;
+pub mod scope;
 pub mod session;
 pub mod time;
 pub mod workspace;
