@@ -3,10 +3,14 @@
 use std::sync::Arc;
 
 use crate::id::{NotificationId, PaneId};
+use crate::pane::Attention;
 use crate::time::UnixMillis;
 
 /// How many notifications are kept; the oldest go first (S0-11).
 pub const KEPT: usize = 200;
+
+/// Longest body, in characters.
+pub const BODY_CHARS: usize = 2_000;
 
 /// Something that a person should know.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,6 +49,15 @@ impl Severity {
             Self::Info => "info",
             Self::Warning => "warning",
             Self::Error => "error",
+        }
+    }
+
+    /// How much a pane wants a person because of it.
+    pub fn attention(self) -> Attention {
+        match self {
+            Self::Info => Attention::Unread,
+            Self::Warning => Attention::Warning,
+            Self::Error => Attention::Error,
         }
     }
 

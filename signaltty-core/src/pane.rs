@@ -157,3 +157,20 @@ words! {
         Error = "error",
     }
 }
+
+impl Lifecycle {
+    /// One word for several panes: what concerns people most. Blocked, failed,
+    /// working, done, idle, and then the rest.
+    pub fn roll_up(panes: impl IntoIterator<Item = Self>) -> Self {
+        let rank = |lifecycle: &Self| match lifecycle {
+            Self::Blocked => 6,
+            Self::Failed => 5,
+            Self::Working => 4,
+            Self::Done => 3,
+            Self::Idle => 2,
+            Self::Exited => 1,
+            Self::Unknown => 0,
+        };
+        panes.into_iter().max_by_key(rank).unwrap_or(Self::Unknown)
+    }
+}

@@ -298,6 +298,8 @@ impl Session {
         if previous != lifecycle {
             entry.edit().lifecycle = lifecycle;
             entry.count_turn(previous, lifecycle);
+            self.changes += 1;
+            entry.watch.lifecycle(lifecycle, self.changes);
             self.save.changed(now.mono);
             publish(out, Event::AgentLifecycle { pane, lifecycle, previous });
             if previous == Lifecycle::Blocked {
@@ -321,7 +323,7 @@ impl Session {
     }
 
     /// The agent no longer waits for a person.
-    fn clear_request(&mut self, now: Now, pane: PaneId, out: &mut Vec<Effect>) {
+    pub(super) fn clear_request(&mut self, now: Now, pane: PaneId, out: &mut Vec<Effect>) {
         let known = self.panes.get(&pane).map(|entry| entry.record.attention);
         if matches!(known, Some(Attention::InputRequired | Attention::PermissionRequired)) {
             self.set_attention(now, pane, Attention::Unread, out);
@@ -335,7 +337,8 @@ impl Session {
         out: &mut Vec<Effect>,
     ) -> Result<super::Reply, super::CommandError> {
         let entry = self.panes.get(&pane).ok_or(super::CommandError::NoSuchPane(pane))?;
-        if entry.record.attention != Attention::None {
+        // What an agent waits for is not answered by looking at it.
+        if entry.record.attention != Attention::None && entry.decision.is_none() {
             self.set_attention(now, pane, Attention::None, out);
         }
         Ok(super::Reply::Done)
@@ -350,6 +353,8 @@ impl Session {
     ) {
         if let Some(entry) = self.panes.get_mut(&pane) {
             entry.edit().attention = attention;
+            self.changes += 1;
+            entry.watch.attention(attention, self.changes);
             self.save.changed(now.mono);
             publish(out, Event::AttentionChanged { pane, attention });
         }
@@ -393,9 +398,13 @@ impl super::PaneEntry {
                 return Stored::Unchanged;
             };
             let previous = saved.map(|saved| saved.id.clone());
+            let replaces = previous.is_some();
             let conversation =
                 Conversation { id: id.clone(), cwd, config_env, anchor: Some(anchor), previous };
             self.run.candidate = None;
+            if replaces {
+                self.watch.replaced();
+            }
             if let Some(agent) = &mut self.edit().agent {
                 agent.conversation = Some(conversation);
                 agent.last_failure = None;

@@ -40,7 +40,7 @@ impl Session {
             Command::MoveWorkspace { workspace, position } => {
                 self.move_workspace(now, workspace, position, out)
             }
-            _ => return None,
+            other => return self.tell(now, other, out),
         })
     }
 

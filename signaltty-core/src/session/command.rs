@@ -6,9 +6,11 @@ use std::sync::Arc;
 
 use crate::agent::AgentKind;
 use crate::env::{ConfigEnv, SavedEnv};
-use crate::id::{PaneId, TabId, WorkspaceId};
+use crate::id::{InstanceId, NotificationId, PaneId, RequestId, TabId, WorkspaceId};
 use crate::layout::{Axis, Direction, EditError, Layout, Size, Weight};
+use crate::notification::Severity;
 use crate::restore::{FailureCode, Refusal};
+use crate::session::Answer;
 
 /// What somebody wants. Ids of new things are drawn by the caller.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -159,6 +161,52 @@ pub enum Command {
     },
     /// A person looked at a pane or wrote into it.
     MarkSeen(PaneId),
+    /// Tell people something. About a pane, it also raises its attention.
+    Notify {
+        /// Its id.
+        id: NotificationId,
+        /// The pane that it is about.
+        pane: Option<PaneId>,
+        /// One line.
+        title: Arc<str>,
+        /// More about it.
+        body: Arc<str>,
+        /// How bad it is.
+        severity: Severity,
+    },
+    /// A person read a notification, or all of them.
+    MarkRead(Option<NotificationId>),
+    /// A name is being made for a workspace.
+    GenerateName(WorkspaceId),
+    /// One was made, or could not be.
+    NameGenerated {
+        /// The workspace.
+        workspace: WorkspaceId,
+        /// The name.
+        name: Option<Arc<str>>,
+    },
+    /// An agent asks for a decision and waits. Answered by
+    /// [`Reply::Decided`](super::Reply::Decided).
+    Ask {
+        /// The process that asks.
+        instance: InstanceId,
+        /// What.
+        question: Arc<str>,
+    },
+    /// A person decides what the agent in a pane asks.
+    Decide {
+        /// The pane.
+        pane: PaneId,
+        /// The decision.
+        answer: Answer,
+    },
+    /// Who asked does not wait any more.
+    Withdraw {
+        /// The pane.
+        pane: PaneId,
+        /// The request that asked.
+        asked: RequestId,
+    },
     /// A person ends what runs in a pane (S0, D-8).
     Terminate(PaneId),
     /// Reopen the conversation of a pane without a process.
@@ -226,6 +274,15 @@ pub enum CommandError {
     /// No such workspace.
     #[error("there is no workspace {0}")]
     NoSuchWorkspace(WorkspaceId),
+    /// No such notification.
+    #[error("there is no notification {0}")]
+    NoSuchNotification(NotificationId),
+    /// Nothing waits for a decision in the pane.
+    #[error("nothing in pane {0} waits for a decision")]
+    NoSuchDecision(PaneId),
+    /// A newer decision took the place of this one.
+    #[error("pane {0} asked for something newer; this was not decided")]
+    Superseded(PaneId),
     /// An id for something new is in use.
     #[error("the id of the new {0} is in use already")]
     IdInUse(&'static str),
@@ -286,6 +343,9 @@ impl CommandError {
             Self::NoSuchPane(_) => "NO_SUCH_PANE",
             Self::NoSuchTab(_) => "NO_SUCH_TAB",
             Self::NoSuchWorkspace(_) => "NO_SUCH_WORKSPACE",
+            Self::NoSuchNotification(_) => "NO_SUCH_NOTIFICATION",
+            Self::NoSuchDecision(_) => "NO_SUCH_DECISION",
+            Self::Superseded(_) => "SUPERSEDED",
             Self::IdInUse(_) => "INTERNAL",
             Self::NoRoom(_) => "NO_ROOM",
             Self::BadArrangement(_) => "BAD_PARAMS",

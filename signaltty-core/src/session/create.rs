@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use super::panes::Keys;
 use super::structure::{at_least_one, program_name, whole};
+use super::watch::Watch;
 use super::{
     CommandError, Effect, Event, PaneEntry, Program, Reply, Run, Session, SpawnCommand,
     TITLE_CHARS, WorkspaceEntry, plain_line, publish, reply,
@@ -172,6 +173,8 @@ impl Session {
             record: Arc::new(new_record(now, pane, tab, size, spec)),
             state: PaneState::Live { instance },
             run: Run { home, ..Run::default() },
+            watch: Watch::default(),
+            decision: None,
             keys: Keys::default(),
         };
         self.panes.insert(pane, entry);

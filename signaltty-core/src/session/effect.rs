@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::{CommandError, Event};
+use super::{Answer, CommandError, Event};
 use crate::agent::{AgentKind, AgentSessionId, Conversation, ReportedArgv, WitnessSource};
 use crate::env::ConfigEnv;
 use crate::id::{InstanceId, PaneId, RequestId, TabId, WorkspaceId};
@@ -161,6 +161,8 @@ pub enum Reply {
         /// The pane.
         pane: PaneId,
     },
+    /// A person decided.
+    Decided(Answer),
     /// A conversation was reopened.
     Resumed {
         /// The pane.

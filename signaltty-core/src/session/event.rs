@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use crate::agent::AgentSessionId;
-use crate::id::{PaneId, TabId, WorkspaceId};
+use crate::id::{NotificationId, PaneId, TabId, WorkspaceId};
+use crate::notification::Severity;
 use crate::pane::{Attention, ExitStatus, Lifecycle};
 use crate::restore::Refusal;
 use crate::session::VerdictWord;
@@ -130,6 +131,30 @@ events! {
         /// Why.
         refusal: Refusal,
     } = "resume.failed",
+    /// There is a notification.
+    NotificationCreated {
+        /// Which.
+        notification: NotificationId,
+        /// The pane that it is about.
+        pane: Option<PaneId>,
+        /// How bad it is.
+        severity: Severity,
+    } = "notification.created",
+    /// A person read a notification.
+    NotificationRead {
+        /// Which.
+        notification: NotificationId,
+    } = "notification.read",
+    /// An agent waits for a decision.
+    DecisionAsked {
+        /// Its pane.
+        pane: PaneId,
+    } = "decision.asked",
+    /// It does not wait any more.
+    DecisionEnded {
+        /// Its pane.
+        pane: PaneId,
+    } = "decision.ended",
     /// The server is stopping.
     ServerStopping {} = "server.stopping",
 }

@@ -10,9 +10,11 @@ mod arrange;
 mod check;
 mod command;
 mod create;
+mod decision;
 mod effect;
 mod event;
 mod group;
+mod inbox;
 mod input;
 mod outcome;
 mod panes;
@@ -23,6 +25,7 @@ mod shutdown;
 mod structure;
 mod verify;
 mod view;
+mod watch;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -31,10 +34,12 @@ use std::time::Duration;
 
 pub use check::Violation;
 pub use command::{Command, CommandError, PaneSpec, SwitchChange};
+pub use decision::{Answer, Decision};
 pub use effect::{Effect, PaneVerdict, Program, Reply, SpawnCommand, VerdictWord};
 pub use event::Event;
 pub use input::{Input, PaneFact, ShutdownCause};
 pub use view::{PaneView, TabView, WorkspaceView};
+pub use watch::{Awaited, Baseline, IdentityChanged};
 
 use crate::agent::{AgentKind, AgentPolicy, AgentSessionId, Fingerprint, Moment, Witness};
 use crate::env::ConfigEnv;
@@ -108,6 +113,8 @@ pub struct Session {
     phase: Phase,
     emptied_by_user: bool,
     journal_seq: u64,
+    /// Changes of lifecycles and attentions so far.
+    changes: u64,
 }
 
 #[derive(Debug, Clone)]
@@ -121,6 +128,8 @@ struct PaneEntry {
     record: Arc<SavedPane>,
     state: PaneState,
     run: Run,
+    watch: watch::Watch,
+    decision: Option<Decision>,
     /// Under what it is found; kept by [`panes::Panes`].
     keys: panes::Keys,
 }
@@ -211,6 +220,7 @@ impl Session {
             phase: Phase::Running,
             emptied_by_user: false,
             journal_seq: 0,
+            changes: 0,
             config,
         }
     }
@@ -309,6 +319,9 @@ impl Session {
             }
             Command::Shutdown { force } => {
                 self.request_shutdown(now, request, force, out).err().map(Err)
+            }
+            Command::Ask { instance, question } => {
+                self.ask_decision(now, request, instance, &question, out).err().map(Err)
             }
             Command::Terminate(pane) => Some(self.terminate(pane, out)),
             Command::MarkSeen(pane) => Some(self.mark_seen(now, pane, out)),

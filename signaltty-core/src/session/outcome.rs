@@ -174,6 +174,7 @@ impl Session {
         }
         if saved.id != id {
             saved.previous = Some(std::mem::replace(&mut saved.id, id.clone()));
+            entry.watch.replaced();
             publish(out, Event::AgentBound { pane, id });
         }
     }

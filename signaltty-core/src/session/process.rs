@@ -66,6 +66,7 @@ impl Session {
         let Some(entry) = self.panes.get_mut(&pane) else {
             return;
         };
+        entry.drop_decision(pane, out);
         if let PaneState::Resuming(_) = entry.state {
             self.resume_exited(now, pane, status, last_line, out);
             return;
@@ -180,6 +181,7 @@ impl Session {
         self.instances.insert(instance, pane);
         if let Some(entry) = self.panes.get_mut(&pane) {
             entry.state = PaneState::Live { instance };
+            entry.watch.replaced();
             entry.edit().end = None;
         }
         self.save.changed(now.mono);

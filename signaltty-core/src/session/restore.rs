@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::panes::Keys;
+use super::watch::Watch;
 use super::{Config, PaneEntry, Run, Session, WorkspaceEntry};
 use crate::id::ServerEpoch;
 use crate::notification::KEPT;
@@ -50,7 +51,14 @@ impl Session {
             let state = PaneState::Tombstone(classify(record.end.as_ref(), record.agent.as_ref()));
             session.panes.insert(
                 record.id,
-                PaneEntry { record, state, run: Run::default(), keys: Keys::default() },
+                PaneEntry {
+                    record,
+                    state,
+                    run: Run::default(),
+                    watch: Watch::default(),
+                    decision: None,
+                    keys: Keys::default(),
+                },
             );
         }
         session.panes.refresh();

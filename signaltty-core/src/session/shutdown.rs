@@ -49,6 +49,10 @@ impl Session {
             reply(out, request, Err(CommandError::Stopping));
         }
         self.drop_groups(out);
+        let asked = self.panes.iter_mut().filter_map(|entry| entry.decision.take());
+        for decision in asked {
+            reply(out, decision.request, Err(CommandError::Stopping));
+        }
         self.awaited.clear();
         publish(out, Event::ServerStopping {});
         self.save.changed(now.mono);

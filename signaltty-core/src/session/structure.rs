@@ -117,9 +117,10 @@ impl Session {
 
     /// Forgets a pane that its user closed, and stops what runs in it.
     fn drop_pane(&mut self, now: Now, pane: PaneId, out: &mut Vec<Effect>) {
-        let Some(entry) = self.panes.remove(&pane) else {
+        let Some(mut entry) = self.panes.remove(&pane) else {
             return;
         };
+        entry.drop_decision(pane, out);
         self.save.changed(now.mono);
         if let PaneState::Resuming(stage) = &entry.state {
             let gone = CommandError::Gone("the pane was closed while it was being resumed");

@@ -4,7 +4,7 @@ use crate::agent::AgentSessionId;
 use crate::id::{InstanceId, PaneId, TabId, WorkspaceId};
 use crate::pane::SavedPane;
 use crate::restore::PaneState;
-use crate::session::{PaneVerdict, Session};
+use crate::session::{Decision, PaneVerdict, Session};
 use crate::workspace::{SavedTab, SavedWorkspace};
 
 /// A workspace and its tabs.
@@ -33,6 +33,8 @@ pub struct PaneView<'a> {
     pub state: &'a PaneState,
     /// What is known about its conversation.
     pub verdict: Option<&'a PaneVerdict>,
+    /// What its agent waits for.
+    pub decision: Option<&'a Decision>,
     /// A conversation that its agent shows and that nobody has used yet.
     pub candidate: Option<&'a AgentSessionId>,
 }
@@ -58,6 +60,7 @@ impl Session {
             record: &entry.record,
             state: &entry.state,
             verdict: entry.run.verdict.as_ref(),
+            decision: entry.decision.as_ref(),
             candidate: entry.run.candidate.as_ref(),
         })
     }

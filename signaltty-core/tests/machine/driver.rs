@@ -11,7 +11,7 @@ use signaltty_core::pane::Lifecycle;
 use signaltty_core::restore::FailureCode;
 use signaltty_core::save::{SaveFailure, SaveToken};
 use signaltty_core::saved::SavedSession;
-use signaltty_core::session::{Command, Effect, Input, ShutdownCause};
+use signaltty_core::session::{Answer, Command, Effect, Input, ShutdownCause};
 
 use crate::support::facts::{anchor, extends, refusal, witness};
 use crate::support::{World, agent, new_workspace, pane, shell, split, tab, ws};
@@ -21,6 +21,7 @@ pub enum Op {
     Command(u8, u8, u8),
     Spawned(u8, bool),
     Exit(u8, i32),
+    Asks(u8),
     Preflighted(u8, u8),
     Witness(u8, u8, u8),
     Read(u8, u8),
@@ -39,6 +40,7 @@ pub fn op() -> impl Strategy<Value = Op> {
         8 => (n.clone(), prop::bool::weighted(0.85)).prop_map(|(k, ok)| Op::Spawned(k, ok)),
         1 => (n.clone(), prop::sample::select(vec![0, 1, 130, 143]))
             .prop_map(|(k, code)| Op::Exit(k, code)),
+        1 => n.clone().prop_map(Op::Asks),
         5 => (n.clone(), 0..6u8).prop_map(|(k, r)| Op::Preflighted(k, r)),
         12 => (n.clone(), 0..4u8, 0..12u8).prop_map(|(k, s, x)| Op::Witness(k, s, x)),
         8 => (n.clone(), 0..6u8).prop_map(|(k, r)| Op::Read(k, r)),
@@ -143,6 +145,13 @@ impl Driver {
                 let failed = refusal(FailureCode::BinaryMissing);
                 let result = if ok { Ok(()) } else { Err(failed) };
                 self.input(Cause::Other, Input::Spawned { instance, result });
+            }
+            Op::Asks(k) => {
+                let Some(instance) = self.process(k) else {
+                    return;
+                };
+                let command = Command::Ask { instance, question: "may I?".into() };
+                self.step(Cause::Command, false, |world| world.ask(command));
             }
             Op::Exit(k, code) => {
                 let Some(instance) = self.process(k) else {
@@ -375,7 +384,8 @@ fn arrangement(a: u8, b: u8) -> Command {
     match a {
         0 => Command::FocusPane(pane(b)),
         1 => Command::MoveTab { tab: tab(b), position: 1 },
-        2 => Command::MoveWorkspace { workspace: ws(b), position: 0 },
+        2 if b < 3 => Command::MoveWorkspace { workspace: ws(b), position: 0 },
+        2 => Command::Decide { pane: pane(b - 2), answer: Answer::Deny },
         _ if b % 2 == 0 => Command::Equalise(tab(b)),
         _ => Command::SetWeight { pane: pane(b), axis: None, weight },
     }

@@ -16,6 +16,7 @@ mod arrange;
 mod binding;
 mod evidence;
 mod exits;
+mod inbox;
 mod refused;
 mod restore;
 mod resume;

@@ -1,0 +1,102 @@
+//! Decisions that an agent waits for, such as a permission.
+//!
+//! A pane has at most one; a newer one supersedes it. They live with the
+//! process: none is saved, and whoever asks before a restart is never answered
+//! by anything after it (S0-42). Silence never means yes.
+
+use std::sync::Arc;
+
+use super::structure::Done;
+use super::{
+    CommandError, Effect, Event, PaneEntry, Reply, Session, TITLE_CHARS, plain_line, publish, reply,
+};
+use crate::id::{InstanceId, PaneId, RequestId};
+use crate::pane::Attention;
+use crate::time::Now;
+
+/// What a person decided.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Answer {
+    /// Yes, this once.
+    Allow,
+    /// No.
+    Deny,
+}
+
+/// A decision that is waited for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Decision {
+    /// The request that gets the answer.
+    pub request: RequestId,
+    /// What is asked, one line.
+    pub question: Arc<str>,
+}
+
+impl Session {
+    /// Asks. The reply comes with the answer.
+    pub(super) fn ask_decision(
+        &mut self,
+        now: Now,
+        request: RequestId,
+        instance: InstanceId,
+        question: &str,
+        out: &mut Vec<Effect>,
+    ) -> Result<(), CommandError> {
+        let gone = || CommandError::Gone("the process that asks is not running any more");
+        let pane = self.instances.get(&instance).copied().ok_or_else(gone)?;
+        let entry = self.panes.get_mut(&pane).ok_or_else(gone)?;
+        let question = plain_line(question, TITLE_CHARS);
+        let older = entry.decision.replace(Decision { request, question });
+        if let Some(older) = older {
+            reply(out, older.request, Err(CommandError::Superseded(pane)));
+        }
+        publish(out, Event::DecisionAsked { pane });
+        self.raise_attention(now, pane, Attention::PermissionRequired, out);
+        Ok(())
+    }
+
+    /// A person answers.
+    pub(super) fn answer_decision(
+        &mut self,
+        now: Now,
+        pane: PaneId,
+        answer: Answer,
+        out: &mut Vec<Effect>,
+    ) -> Done {
+        let entry = self.panes.get_mut(&pane).ok_or(CommandError::NoSuchPane(pane))?;
+        let decision = entry.decision.take().ok_or(CommandError::NoSuchDecision(pane))?;
+        reply(out, decision.request, Ok(Reply::Decided(answer)));
+        publish(out, Event::DecisionEnded { pane });
+        self.clear_request(now, pane, out);
+        Ok(Reply::Done)
+    }
+
+    /// Who asked does not wait any more.
+    pub(super) fn withdraw_decision(
+        &mut self,
+        now: Now,
+        pane: PaneId,
+        asked: RequestId,
+        out: &mut Vec<Effect>,
+    ) -> Done {
+        let entry = self.panes.get_mut(&pane).ok_or(CommandError::NoSuchPane(pane))?;
+        if entry.decision.as_ref().is_none_or(|decision| decision.request != asked) {
+            return Err(CommandError::NoSuchDecision(pane));
+        }
+        entry.drop_decision(pane, out);
+        self.clear_request(now, pane, out);
+        Ok(Reply::Done)
+    }
+}
+
+impl PaneEntry {
+    /// Ends a decision without an answer.
+    pub(super) fn drop_decision(&mut self, pane: PaneId, out: &mut Vec<Effect>) {
+        if let Some(decision) = self.decision.take() {
+            let gone = CommandError::Gone("nobody decided before the one who asked went away");
+            reply(out, decision.request, Err(gone));
+            publish(out, Event::DecisionEnded { pane });
+        }
+    }
+}

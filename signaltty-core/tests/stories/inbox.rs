@@ -1,0 +1,233 @@
+//! Notifications, decisions, waiting, names that are being made.
+
+use signaltty_core::id::{InstanceId, NotificationId};
+use signaltty_core::notification::Severity;
+use signaltty_core::pane::{Attention, Lifecycle};
+use signaltty_core::session::{
+    Answer, Awaited, Command, CommandError, Effect, IdentityChanged, Input, Reply, ShutdownCause,
+};
+use signaltty_core::time::UnixMillis;
+use signaltty_core::workspace::Naming;
+
+use crate::support::words::deeds;
+use crate::support::{World, pane, reply_of, shell, ws};
+
+fn notification(n: u8) -> NotificationId {
+    NotificationId::from_random([n; 10])
+}
+
+fn notify(n: u8, severity: Severity) -> Command {
+    Command::Notify {
+        id: notification(n),
+        pane: Some(pane(1)),
+        title: format!("number {n}").into(),
+        body: "more\nof it".into(),
+        severity,
+    }
+}
+
+fn attention(world: &World) -> Attention {
+    world.pane(pane(1)).record.attention
+}
+
+#[test]
+fn s0_11_the_newest_two_hundred_are_kept_with_their_read_time() {
+    let mut world = World::new();
+    world.workspace(1, shell());
+    for n in 0..250 {
+        world.ask(notify(n, Severity::Info));
+    }
+    let read_at = world.clock().wall;
+    world.ask(Command::MarkRead(Some(notification(100))));
+    world.pass(5_000);
+    // Read once is read.
+    world.ask(Command::MarkRead(Some(notification(100))));
+    world.crash();
+    let all: Vec<_> = world.session.notifications().collect();
+    assert_eq!((all.len(), all[0].id, all[199].id), (200, notification(50), notification(249)));
+    assert_eq!(all[50].read_at, Some(read_at));
+    assert!(all.iter().all(|n| n.id == notification(100) || n.read_at.is_none()));
+    assert_eq!((&*all[0].body, all[0].read_at), ("more of it", None::<UnixMillis>));
+    world.ask(Command::MarkRead(None));
+    assert!(world.session.notifications().all(|n| n.read_at.is_some()));
+}
+
+#[test]
+fn a_severity_raises_the_attention_and_never_lowers_it() {
+    let mut world = World::new();
+    world.workspace(1, shell());
+    for (n, severity, expected) in [
+        (1, Severity::Info, Attention::Unread),
+        (2, Severity::Error, Attention::Error),
+        (3, Severity::Warning, Attention::Error),
+    ] {
+        world.ask(notify(n, severity));
+        assert_eq!(attention(&world), expected);
+    }
+    let before = world.saved();
+    assert_eq!(deeds(&world.ask(notify(3, Severity::Info))), ["err INTERNAL"]);
+    let unknown = Command::MarkRead(Some(notification(9)));
+    assert_eq!(deeds(&world.ask(unknown)), ["err NO_SUCH_NOTIFICATION"]);
+    assert_eq!(world.saved(), before);
+}
+
+fn asks(world: &mut World, instance: InstanceId) -> Vec<Effect> {
+    world.ask(Command::Ask { instance, question: "run rm?".into() })
+}
+
+fn decide(answer: Answer) -> Command {
+    Command::Decide { pane: pane(1), answer }
+}
+
+#[test]
+fn a_decision_is_answered_once_and_survives_being_looked_at() {
+    let mut world = World::new();
+    let instance = world.workspace(1, shell());
+    assert_eq!(deeds(&asks(&mut world, instance)), Vec::<String>::new());
+    world.ask(Command::MarkSeen(pane(1)));
+    assert_eq!(attention(&world), Attention::PermissionRequired);
+    let effects = world.ask(decide(Answer::Allow));
+    assert_eq!(reply_of(&effects), &Ok(Reply::Decided(Answer::Allow)));
+    assert_eq!(attention(&world), Attention::Unread);
+    assert_eq!(deeds(&world.ask(decide(Answer::Allow))), ["err NO_SUCH_DECISION"]);
+    world.settled();
+}
+
+#[test]
+fn a_newer_decision_supersedes_the_older() {
+    let mut world = World::new();
+    let instance = world.workspace(1, shell());
+    asks(&mut world, instance);
+    let effects = asks(&mut world, instance);
+    assert_eq!(reply_of(&effects), &Err(CommandError::Superseded(pane(1))));
+    let asked = world.request();
+    world.ask(Command::Withdraw { pane: pane(1), asked });
+    assert_eq!(attention(&world), Attention::Unread);
+    world.settled();
+}
+
+#[test]
+fn s0_42_no_decision_outlives_its_process_or_its_server() {
+    for end in 0..4 {
+        let mut world = World::new();
+        let instance = world.workspace(1, shell());
+        asks(&mut world, instance);
+        match end {
+            0 => world.exit(instance, 1),
+            1 => world.ask(Command::ClosePane(pane(1))),
+            2 => world.input(Input::Shutdown(ShutdownCause::Terminate)),
+            _ => {
+                world.crash();
+                Vec::new()
+            }
+        };
+        world.settled();
+        if end == 3 {
+            assert_eq!(attention(&world), Attention::PermissionRequired);
+            assert_eq!(deeds(&world.ask(decide(Answer::Allow))), ["err NO_SUCH_DECISION"]);
+        }
+        assert_eq!(deeds(&asks(&mut world, instance)).len(), 1, "nobody is asked any more");
+    }
+}
+
+#[test]
+fn s0_53_a_wait_sees_what_came_after_it_and_only_there() {
+    let mut world = World::new();
+    let instance = world.talking(1, "claude", "A");
+    world.does(instance, Lifecycle::Working);
+    let since = world.session.baseline(pane(1)).unwrap();
+    let reached = |world: &World, awaited| world.session.reached(&since, awaited);
+    let working = Awaited::Lifecycle(Lifecycle::Working);
+    assert_eq!(reached(&world, working), Ok(false));
+    // What lasted only for a moment counts.
+    world.does(instance, Lifecycle::Done);
+    world.does(instance, Lifecycle::Working);
+    assert_eq!(reached(&world, Awaited::Lifecycle(Lifecycle::Done)), Ok(true));
+    assert_eq!(reached(&world, working), Ok(true));
+    assert_eq!(reached(&world, Awaited::Attention(Attention::Warning)), Ok(false));
+    world.ask(notify(1, Severity::Error));
+    assert_eq!(reached(&world, Awaited::Attention(Attention::Warning)), Ok(true));
+    world.ask(Command::MarkSeen(pane(1)));
+    assert_eq!(reached(&world, Awaited::AttentionCleared), Ok(true));
+    // An exit keeps the identity, a restart does not.
+    world.exit(instance, 1);
+    assert_eq!(reached(&world, Awaited::Lifecycle(Lifecycle::Exited)), Ok(true));
+    world.crash();
+    assert_eq!(reached(&world, working), Err(IdentityChanged(pane(1))));
+}
+
+#[test]
+fn s0_53_another_process_or_conversation_is_another_identity() {
+    let mut world = World::new();
+    let instance = world.talking(1, "claude", "A");
+    let since = world.session.baseline(pane(1)).unwrap();
+    let done = Awaited::Lifecycle(Lifecycle::Done);
+    for name in ["B", "A"] {
+        world.shows(instance, name);
+        world.anchored(instance, name, 2);
+        // Also where it comes back to the first.
+        assert!(world.session.reached(&since, done).is_err(), "{name}");
+    }
+    let since = world.session.baseline(pane(1)).unwrap();
+    world.exit(instance, 1);
+    let again = world.verifying(1);
+    world.shows(again, "A");
+    world.read(again, 0, "A", Ok(crate::support::facts::extends("A", 1)));
+    assert_eq!(world.state(pane(1)), "live");
+    assert_eq!(world.session.reached(&since, done), Err(IdentityChanged(pane(1))));
+}
+
+#[test]
+fn s0_56_a_name_is_made_unless_a_person_gives_one_or_the_server_goes() {
+    let named = |name: Option<&str>| Command::NameGenerated {
+        workspace: ws(1),
+        name: name.map(Into::into),
+    };
+    let show = |world: &World| {
+        let workspace = &world.saved().workspaces[0];
+        (workspace.name.to_string(), workspace.naming)
+    };
+    let mut world = World::new();
+    world.workspace(1, shell());
+    world.ask(Command::GenerateName(ws(1)));
+    world.ask(named(Some("fix the build")));
+    assert_eq!(show(&world), ("fix the build".into(), Naming::Done));
+
+    world.ask(Command::GenerateName(ws(1)));
+    world.ask(Command::RenameWorkspace { workspace: ws(1), name: "mine".into() });
+    world.ask(named(Some("late")));
+    assert_eq!(show(&world), ("mine".into(), Naming::Manual));
+
+    world.ask(Command::GenerateName(ws(1)));
+    world.ask(named(None));
+    assert_eq!(show(&world), ("mine".into(), Naming::Failed));
+
+    world.ask(Command::GenerateName(ws(1)));
+    world.crash();
+    assert_eq!(show(&world), ("mine".into(), Naming::Failed));
+}
+
+#[test]
+fn the_two_axes_roll_up_by_themselves() {
+    use Lifecycle::{Blocked, Done, Exited, Failed, Idle, Unknown, Working};
+    let order = [Unknown, Exited, Idle, Done, Working, Failed, Blocked];
+    for pair in order.windows(2) {
+        assert_eq!(Lifecycle::roll_up(pair.iter().copied()), pair[1]);
+        assert_eq!(Lifecycle::roll_up(pair.iter().rev().copied()), pair[1]);
+    }
+    let mut world = World::new();
+    let first = world.workspace(1, shell());
+    world.split(1, 2, shell());
+    world.workspace(3, shell());
+    assert_eq!(world.session.next_unread(), None);
+    world.does(first, Working);
+    for (n, target, severity, next) in
+        [(1, 3, Severity::Info, 3), (2, 2, Severity::Info, 2), (3, 3, Severity::Error, 3)]
+    {
+        let Command::Notify { id, title, body, .. } = notify(n, severity) else { return };
+        world.ask(Command::Notify { id, pane: Some(pane(target)), title, body, severity });
+        assert_eq!(world.session.next_unread(), Some(pane(next)));
+    }
+    let tops: Vec<_> = world.session.workspaces().map(|w| (w.lifecycle(), w.attention())).collect();
+    assert_eq!(tops, [(Working, Attention::Unread), (Unknown, Attention::Error)]);
+}
