@@ -32,7 +32,7 @@ fn main() {
 
     // What is saved has no process in it, so neither has what comes back.
     let saved = session.saved(at(20));
-    let restored = Session::restore(saved, ServerEpoch(2), Config::default(), at(30));
+    let (restored, _) = Session::restore(saved, ServerEpoch(2), Config::default(), at(30));
     for workspace in restored.workspaces() {
         for tab in workspace.tabs() {
             say(&format!("{} {}", workspace.record.handle, tab.record.layout));

@@ -110,6 +110,19 @@ impl TabId {
     pub fn named_after(pane: PaneId) -> Self {
         Self(pane.0)
     }
+
+    /// Another id, for the case that the one before is taken.
+    pub(crate) fn next(self) -> Self {
+        let mut random = self.0;
+        for byte in random.iter_mut().rev() {
+            let at = ALPHABET.iter().position(|c| c == byte).unwrap_or(0);
+            *byte = ALPHABET.get(at + 1).copied().unwrap_or(b'a');
+            if *byte != b'a' {
+                break;
+            }
+        }
+        Self(random)
+    }
 }
 
 impl WorkspaceId {

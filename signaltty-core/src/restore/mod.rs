@@ -5,10 +5,13 @@ mod attempt;
 mod classify;
 mod continuation;
 mod failure;
+mod fit;
+mod repair;
 mod state;
 
 pub use attempt::{AutomaticSpawn, Continuation, Marked, MarkerSaved, Marking, OfficialCommand};
 pub use classify::{Tombstone, classify};
 pub use continuation::{Facts, MOST_ATTEMPTS, NoContinuation, Recovery, eligibility};
 pub use failure::{FailureCode, Refusal, ResumeFailure};
+pub use repair::{Draft, RepairProblem, TabDraft, repair};
 pub use state::{PaneState, ResumeStage};

@@ -7,9 +7,8 @@ use super::panes::Keys;
 use super::watch::Watch;
 use super::{Config, PaneEntry, Run, Session, WorkspaceEntry};
 use crate::id::ServerEpoch;
-use crate::notification::KEPT;
 use crate::pane::{Lifecycle, SavedPane};
-use crate::restore::{PaneState, classify};
+use crate::restore::{PaneState, RepairProblem, classify, repair};
 use crate::saved::SavedSession;
 use crate::time::Now;
 use crate::workspace::Naming;
@@ -17,11 +16,36 @@ use crate::workspace::Naming;
 impl Session {
     /// Rebuilds a session. Every pane is a tombstone; lifecycle and attention
     /// are as saved (D-28). Starts nothing.
-    pub fn restore(saved: SavedSession, epoch: ServerEpoch, config: Config, now: Now) -> Self {
+    ///
+    /// Takes any value: what does not fit together is [repaired](repair), and
+    /// the problems say what.
+    pub fn restore(
+        saved: SavedSession,
+        epoch: ServerEpoch,
+        config: Config,
+        now: Now,
+    ) -> (Self, Vec<RepairProblem>) {
+        let journal_seq = saved.journal_seq;
+        let (saved, problems) = repair(saved.into(), &config.layout);
+        let mut session = Self::rebuild(saved, epoch, config, now);
+        session.journal_seq = journal_seq;
+        if !problems.is_empty() {
+            session.save.changed(now.mono);
+        }
+        for problem in &problems {
+            use RepairProblem::{LayoutRepaired, TabRecovered};
+            if let LayoutRepaired { tab, .. } | TabRecovered { tab, .. } = problem {
+                // Nothing runs, so this only sets sizes.
+                session.resize_tab(*tab, &mut Vec::new());
+            }
+        }
+        session.panes.refresh();
+        (session, problems)
+    }
+
+    fn rebuild(saved: SavedSession, epoch: ServerEpoch, config: Config, now: Now) -> Self {
         let mut session = Self::new(epoch, config);
-        session.journal_seq = saved.journal_seq;
-        let skip = saved.notifications.len().saturating_sub(KEPT);
-        session.notifications = saved.notifications.into_iter().skip(skip).collect();
+        session.notifications = saved.notifications;
         let mut tabs_of: BTreeMap<_, Vec<_>> = BTreeMap::new();
         for tab in saved.tabs {
             tabs_of.entry(tab.workspace).or_default().push(tab.id);
@@ -61,7 +85,6 @@ impl Session {
                 },
             );
         }
-        session.panes.refresh();
         session
     }
 }

@@ -28,12 +28,19 @@ pub struct World {
     epoch: u64,
     requests: u64,
     pub open: BTreeSet<RequestId>,
+    /// The session as it started, and all that it was told since, with what it
+    /// said.
+    start: Session,
+    log: Vec<(Now, Input, Vec<Effect>)>,
 }
 
 impl World {
     pub fn new() -> Self {
+        let session = Session::new(ServerEpoch(1), config());
         Self {
-            session: Session::new(ServerEpoch(1), config()),
+            start: session.clone(),
+            log: Vec::new(),
+            session,
             now: Duration::from_secs(100),
             epoch: 1,
             requests: 0,
@@ -56,7 +63,12 @@ impl World {
         saved.emptied_by_user = false;
         self.epoch += 1;
         self.open.clear();
-        self.session = Session::restore(saved, ServerEpoch(self.epoch), config(), self.clock());
+        let epoch = ServerEpoch(self.epoch);
+        let (session, problems) = Session::restore(saved, epoch, config(), self.clock());
+        assert_eq!(problems, [], "what was saved is valid");
+        self.start = session.clone();
+        self.log.clear();
+        self.session = session;
         assert_eq!(self.session.check(), Ok(()));
     }
 
@@ -73,7 +85,8 @@ impl World {
     }
 
     pub fn input(&mut self, input: Input) -> Vec<Effect> {
-        let effects = self.session.handle(self.clock(), input);
+        let effects = self.session.handle(self.clock(), input.clone());
+        self.log.push((self.clock(), input, effects.clone()));
         assert_eq!(self.session.check(), Ok(()));
         for effect in &effects {
             if let Effect::Reply { request, .. } = effect {
@@ -81,6 +94,17 @@ impl World {
             }
         }
         effects
+    }
+
+    /// S5: the same inputs again give the same effects and the same state.
+    pub fn replay(&self) {
+        let mut session = self.start.clone();
+        for (now, input, effects) in &self.log {
+            assert_eq!(&session.handle(*now, input.clone()), effects, "{input:?}");
+        }
+        let now = self.clock();
+        assert_eq!(session.saved(now), self.session.saved(now));
+        assert_eq!(session.deadline(), self.session.deadline());
     }
 
     pub fn ask(&mut self, command: Command) -> Vec<Effect> {

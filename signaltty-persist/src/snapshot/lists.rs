@@ -1,6 +1,4 @@
-//! Lists of records, of which some may be unreadable or there twice.
-
-use std::collections::BTreeSet;
+//! Lists of records, of which some may be unreadable.
 
 use signaltty_core::id::IdError;
 
@@ -29,26 +27,4 @@ pub(super) fn records<V, T>(
         }
     }
     records
-}
-
-/// Leaves out records whose id an earlier one has.
-pub(super) fn unique<T, K: Ord + ToString>(
-    list: &'static str,
-    records: Vec<T>,
-    key: impl Fn(&T) -> K,
-    problems: &mut Vec<Problem>,
-) -> Vec<T> {
-    let mut seen = BTreeSet::new();
-    let mut kept = Vec::with_capacity(records.len());
-    for (index, record) in records.into_iter().enumerate() {
-        let id = key(&record);
-        let text = id.to_string();
-        if seen.insert(id) {
-            kept.push(record);
-        } else {
-            let why = format!("{text} is there already");
-            problems.push(Problem::RecordLeftOut { list, index, why });
-        }
-    }
-    kept
 }

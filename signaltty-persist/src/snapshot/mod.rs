@@ -8,7 +8,6 @@ mod assemble;
 mod backup;
 mod convert;
 mod encode;
-mod layout;
 mod lists;
 mod load;
 mod part;

@@ -1,6 +1,7 @@
 //! What was wrong with a snapshot that could be loaded all the same.
 
 use signaltty_core::id::{TabId, WorkspaceId};
+use signaltty_core::restore::RepairProblem;
 
 /// One thing that is not in the session as it was in the file.
 ///
@@ -67,6 +68,30 @@ pub enum Problem {
         /// What went wrong.
         why: String,
     },
+}
+
+impl From<RepairProblem> for Problem {
+    fn from(problem: RepairProblem) -> Self {
+        match problem {
+            RepairProblem::RecordLeftOut { list, index, why } => {
+                Self::RecordLeftOut { list, index, why }
+            }
+            RepairProblem::PartReplaced { record, part, why } => {
+                Self::PartReplaced { record, part, why }
+            }
+            RepairProblem::LayoutRepaired { tab, why } => Self::LayoutRepaired { tab, why },
+            RepairProblem::TabRecovered { tab, panes } => Self::TabRecovered { tab, panes },
+            RepairProblem::WorkspaceRecovered { workspace } => {
+                Self::WorkspaceRecovered { workspace }
+            }
+            RepairProblem::TabLeftOut { tab } => Self::TabLeftOut { tab },
+            other => Self::PartReplaced {
+                record: "the session".to_owned(),
+                part: "a part",
+                why: other.to_string(),
+            },
+        }
+    }
 }
 
 /// What makes a file unusable as a snapshot.

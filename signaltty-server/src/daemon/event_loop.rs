@@ -183,7 +183,9 @@ fn restore(
                 tracing::warn!("loading the state: {line}");
             }
             let word = if problems.is_empty() { "loaded" } else { "loaded_with_repairs" };
-            (Session::restore(session, epoch, config, clock.now()), word.to_owned(), lines)
+            // The store repaired what it read, so there is nothing to add.
+            let (session, _) = Session::restore(session, epoch, config, clock.now());
+            (session, word.to_owned(), lines)
         }
         Loaded::Corrupt { backup, reason } => {
             let line = format!(

@@ -9,4 +9,4 @@ mod agent;
 mod read;
 mod write;
 
-pub(super) use read::{Reader, TabRead};
+pub(super) use read::Reader;

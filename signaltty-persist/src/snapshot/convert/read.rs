@@ -5,9 +5,10 @@ use std::path::PathBuf;
 
 use signaltty_core::env::SavedEnv;
 use signaltty_core::id::{IdError, PaneId, TabId};
-use signaltty_core::layout::Size;
+use signaltty_core::layout::{Layout, Limits, Size};
 use signaltty_core::notification::{Notification, Severity};
 use signaltty_core::pane::{Attention, EndCause, ExitStatus, Lifecycle, PaneEnd, SavedPane};
+use signaltty_core::restore::TabDraft;
 use signaltty_core::time::UnixMillis;
 use signaltty_core::workspace::{DEFAULT_AREA, Naming, SavedWorkspace, Switches};
 
@@ -22,19 +23,6 @@ use crate::os_text::OsText;
 /// Reads records and notes what it had to replace.
 pub(in super::super) struct Reader<'a> {
     problems: &'a mut Vec<Problem>,
-}
-
-/// A tab as read. Its place and its layout are settled together with others.
-pub(in super::super) struct TabRead {
-    pub(in super::super) id: TabId,
-    /// The text of its workspace's id.
-    pub(in super::super) workspace: String,
-    pub(in super::super) title: String,
-    pub(in super::super) layout: String,
-    /// The text of the active pane's id.
-    pub(in super::super) active_pane: String,
-    pub(in super::super) area: Size,
-    pub(in super::super) created_at: UnixMillis,
 }
 
 impl<'a> Reader<'a> {
@@ -64,13 +52,30 @@ impl<'a> Reader<'a> {
         })
     }
 
-    pub(in super::super) fn tab(&mut self, found: TabV1) -> Result<TabRead, IdError> {
-        Ok(TabRead {
+    /// A tab, whose place and layout are settled together with others.
+    pub(in super::super) fn tab(&mut self, found: TabV1) -> Result<TabDraft, IdError> {
+        let mut changes = Vec::new();
+        let layout = match Layout::<PaneId>::parse_lenient(&found.layout, &Limits::default()) {
+            Ok(repaired) => {
+                changes.extend(repaired.problems.iter().map(ToString::to_string));
+                repaired.layout
+            }
+            Err(error) => {
+                changes.push(error.to_string());
+                None
+            }
+        };
+        let active_pane = match found.active_pane.as_str() {
+            "" => None,
+            text => self.value(&found.id, "the active pane", text.parse()),
+        };
+        Ok(TabDraft {
             id: found.id.parse()?,
-            workspace: found.workspace,
-            title: found.title,
-            layout: found.layout,
-            active_pane: found.active_pane,
+            workspace: found.workspace.parse().ok(),
+            title: found.title.into(),
+            layout,
+            changes,
+            active_pane,
             area: size(found.area),
             created_at: UnixMillis(found.created_at),
         })
