@@ -15,6 +15,10 @@ const NAMED: usize = 8;
 /// The pane that `text` names. A workspace's handle stands for the pane that
 /// has the focus in it.
 pub(crate) fn pane(session: &Session, text: &str) -> Result<PaneId, WireError> {
+    // Scripts give whole ids, which need no look at every pane.
+    if let Some(id) = text.parse().ok().filter(|id| session.pane(*id).is_some()) {
+        return Ok(id);
+    }
     if let Some(id) = one(session.pane_ids(), text, "pane", PaneId::PREFIX)? {
         return Ok(id);
     }
