@@ -336,6 +336,10 @@ impl Pane {
     }
 
     async fn message(&mut self, message: PaneMessage) {
+        // Whoever saw a new size finds it in the terminal.
+        if self.size.has_changed().unwrap_or(false) {
+            self.resize();
+        }
         match message {
             PaneMessage::Input { bytes, done } => self.queue(bytes, done),
             PaneMessage::Attach { client, history } => self.attach(client, history),
@@ -390,8 +394,6 @@ impl Pane {
     }
 
     fn attach(&mut self, client: AttachedClient, history: usize) {
-        // What the client is shown has the size that it asked for before.
-        self.resize();
         if history > 0 {
             let text = Bytes::from(self.styled(history));
             let _ = client.frames.try_send(Frame::HistoryReply(text));
@@ -464,6 +466,8 @@ async fn write(pty: &AsyncPty, front: Option<&(Bytes, Instant)>) -> Result<usize
     let Some((bytes, deadline)) = front else {
         return Ok(0);
     };
+    // Writes that succeed at once would else never let other tasks run.
+    tokio::task::consume_budget().await;
     match tokio::time::timeout_at(*deadline, pty.write_some(bytes)).await {
         Ok(Ok(count)) => Ok(count),
         Ok(Err(_)) => Err(WriteEnd::Closed),
