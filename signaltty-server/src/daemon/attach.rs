@@ -14,6 +14,7 @@ use tokio::sync::mpsc;
 
 use super::event::{ClientFact, Event};
 use super::pane_task::{AttachedClient, CLIENT_FRAMES, PaneMessage};
+use crate::protocol::WireError;
 use crate::protocol::frame::{Frame, FrameReader};
 
 /// What a connection needs to become an attached one.
@@ -31,23 +32,46 @@ const BATCH: usize = 256 * 1024;
 
 static NEXT_CLIENT: AtomicU64 = AtomicU64::new(1);
 
+/// A client that the pane knows of.
+pub(crate) struct Attached {
+    pane: PaneId,
+    messages: mpsc::Sender<PaneMessage>,
+    read_only: bool,
+    id: u64,
+    queue: mpsc::Receiver<Frame>,
+    behind: Arc<AtomicBool>,
+}
+
+impl Attachment {
+    /// Tells the pane of the client. Only then may the client be told that it is
+    /// attached: from here on it learns of the end.
+    ///
+    /// # Errors
+    ///
+    /// When the process ended meanwhile.
+    pub(crate) async fn begin(self) -> Result<Attached, WireError> {
+        let id = NEXT_CLIENT.fetch_add(1, Ordering::Relaxed);
+        let (frames, queue) = mpsc::channel(CLIENT_FRAMES);
+        let behind = Arc::new(AtomicBool::new(false));
+        let client = AttachedClient { id, frames, behind: Arc::clone(&behind) };
+        let Self { pane, messages, read_only, history, .. } = self;
+        let attach = PaneMessage::Attach { client, history };
+        if messages.send(attach).await.is_err() {
+            return Err(super::dispatch::not_live(pane, "exited"));
+        }
+        Ok(Attached { pane, messages, read_only, id, queue, behind })
+    }
+}
+
 /// Serves frames until either side detaches or the process ends.
 pub(crate) async fn serve(
     stream: UnixStream,
     buffered: BytesMut,
-    attachment: Attachment,
+    attached: Attached,
     events: mpsc::Sender<Event>,
 ) -> io::Result<()> {
-    let id = NEXT_CLIENT.fetch_add(1, Ordering::Relaxed);
     let (read, write) = stream.into_split();
-    let (frames, queue) = mpsc::channel(CLIENT_FRAMES);
-    let behind = Arc::new(AtomicBool::new(false));
-    let client = AttachedClient { id, frames, behind: Arc::clone(&behind) };
-    let Attachment { pane, messages, read_only, history, .. } = attachment;
-    let attach = PaneMessage::Attach { client, history };
-    if messages.send(attach).await.is_err() {
-        return Ok(());
-    }
+    let Attached { pane, messages, read_only, id, queue, behind } = attached;
     let _ = events.send(Event::Client { pane, what: ClientFact::Seen }).await;
     let writer = write_frames(write, queue, id, behind, messages.clone());
     let reader =

@@ -92,9 +92,15 @@ pub(crate) async fn serve(
             Answer::Value(Ok(value)) => write_value(&mut stream, &id, value).await?,
             Answer::Value(Err(error)) => write_error(&mut stream, &id, error).await?,
             Answer::Attached(attachment) => {
-                write_value(&mut stream, &id, attachment.reply.clone()).await?;
-                drop(due);
-                return attach::serve(stream, buffer, attachment, events).await;
+                let reply = attachment.reply.clone();
+                match attachment.begin().await {
+                    Ok(attached) => {
+                        write_value(&mut stream, &id, reply).await?;
+                        drop(due);
+                        return attach::serve(stream, buffer, attached, events).await;
+                    }
+                    Err(error) => write_error(&mut stream, &id, error).await?,
+                }
             }
             Answer::Subscribed(events) => {
                 write_value(&mut stream, &id, subscribe::value(&events.reply)).await?;
