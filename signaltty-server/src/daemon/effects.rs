@@ -13,7 +13,7 @@ use signaltty_core::save::{Durability, SaveToken};
 use signaltty_core::session::{CommandError, Effect, Input, Reply, SpawnCommand};
 use signaltty_persist::tail::Tail;
 use tokio::sync::oneshot;
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout_at};
 
 use super::attribution::LaunchRecord;
 use super::event::{Answer, Event};
@@ -24,9 +24,9 @@ use super::saver::{SaveJob, SaveOutcome, TailJob};
 use super::{agents, environment, panes, withheld};
 use crate::protocol::{Created, Resumed, WireError};
 
-/// How long a save waits for a pane's output. A pane that parses a flood is
-/// saved with the next one.
-const TAIL_WAIT: Duration = Duration::from_secs(1);
+/// How long a save waits for the output of all panes. One that parses a flood is
+/// saved with the next save.
+const TAIL_WAIT: Duration = Duration::from_millis(500);
 
 type Adapter = Arc<dyn AgentAdapter>;
 
@@ -187,12 +187,14 @@ impl Daemon {
         let recorded = self.publisher.flush();
         tokio::spawn(async move {
             let mut missed = Vec::new();
+            // One deadline: many busy panes must not hold up the last save.
+            let until = Instant::now() + TAIL_WAIT;
             // The snapshot says which events are part of it.
-            if let Ok(Ok(seq)) = timeout(TAIL_WAIT, recorded).await {
+            if let Ok(Ok(seq)) = timeout_at(until, recorded).await {
                 session.journal_seq = seq;
             }
             for (pane, tail) in live {
-                match timeout(TAIL_WAIT, tail).await {
+                match timeout_at(until, tail).await {
                     Ok(Ok(bytes)) => tails.push(TailJob { pane, kept: None, bytes }),
                     _ => missed.push(pane),
                 }
