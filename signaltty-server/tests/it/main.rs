@@ -19,6 +19,8 @@ mod attach;
 mod environment;
 mod history;
 mod hooks;
+mod host;
+mod host_watch;
 mod kills;
 mod owners;
 mod refusals;

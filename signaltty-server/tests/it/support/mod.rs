@@ -3,6 +3,7 @@
 pub mod client;
 pub mod frames;
 pub mod home;
+pub mod logind;
 pub mod process;
 pub mod random;
 pub mod refusal;
@@ -13,6 +14,7 @@ use std::time::{Duration, Instant};
 
 pub use client::{Client, Events, Failure};
 pub use home::Home;
+pub use logind::Logind;
 pub use server::Server;
 
 /// How long anything may take that should be quick. Loaded machines are slow.

@@ -1,6 +1,7 @@
 //! Processes, as `/proc` shows them.
 
 use std::fs;
+use std::path::PathBuf;
 
 use rustix::process::{Pid, Signal, kill_process};
 
@@ -61,4 +62,10 @@ pub fn signal(pid: u32, signal: Signal) {
 /// How many descriptors a process has open.
 pub fn descriptors(pid: u32) -> usize {
     fs::read_dir(format!("/proc/{pid}/fd")).unwrap().count()
+}
+
+/// What a process has open.
+pub fn open_files(pid: u32) -> Vec<PathBuf> {
+    let entries = fs::read_dir(format!("/proc/{pid}/fd")).unwrap().flatten();
+    entries.filter_map(|entry| fs::read_link(entry.path()).ok()).collect()
 }

@@ -152,6 +152,14 @@ impl Server {
         self.ask("pane.send", json!({"pane": pane, "text": format!("{text}\r")}));
     }
 
+    /// Waits until the watch for host shutdowns is in this state; what it says.
+    pub fn wait_logind(&self, wanted: &str) -> Value {
+        wait_for(&format!("a watch that is {wanted}"), || {
+            let logind = self.status()["logind"].clone();
+            (logind["state"] == wanted).then_some(logind)
+        })
+    }
+
     /// Waits until every change is on the disk.
     pub fn wait_saved(&self) {
         wait_until("the save", || self.status()["saved"] == true);
@@ -202,7 +210,7 @@ impl Drop for Server {
 
 /// The server's command, in an environment that has nothing of the tests'
 /// surroundings but the search path.
-fn command(home: &Home) -> Command {
+pub fn command(home: &Home) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_signaltty"));
     command
         .arg("__server")

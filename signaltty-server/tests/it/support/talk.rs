@@ -20,7 +20,12 @@ pub struct Talk {
 impl Talk {
     /// Talks to the agent until everything said is on the disk.
     pub fn hold(server: &Server, home: &Home) -> Self {
-        let pane = server.spawn(home, &AGENT);
+        Self::hold_with(server, home, &AGENT)
+    }
+
+    /// As [`hold`](Self::hold), with an agent that is started by this command.
+    pub fn hold_with(server: &Server, home: &Home, argv: &[&str]) -> Self {
+        let pane = server.spawn(home, argv);
         server.type_line(&pane, "remember the colour blue");
         server.wait_text(&pane, "noted: the colour blue");
         server.type_line(&pane, "hello");
