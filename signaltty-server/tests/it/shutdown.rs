@@ -6,7 +6,7 @@ use rustix::process::Signal;
 use serde_json::{Value, json};
 
 use crate::support::process::{self, Process, wait_gone};
-use crate::support::talk::Talk;
+use crate::support::talk::{AGENT, Talk};
 use crate::support::{Home, Server, wait_for, wait_until};
 
 /// Minds neither a hangup nor the wish to terminate.
@@ -85,9 +85,10 @@ fn c001_c002_children_that_a_shutdown_ends_first_are_not_lost() {
     let home = Home::new();
     let mut server = Server::start(&home);
     let talk = Talk::hold(&server, &home);
-    let traps = ["exit 0", "exit 1", "exit 129", "exit 143", "kill -9 $$"];
+    let signals = ["kill -9 $$", "trap - TERM; kill -TERM $$", "trap - HUP; kill -HUP $$"];
+    let traps = [&["exit 0", "exit 1", "exit 129", "exit 143"][..], &signals].concat();
     let mut panes = vec![server.spawn(&home, &["/bin/sleep", "1000"])];
-    for trap in traps {
+    for trap in &traps {
         let script = format!("trap '{trap}' HUP TERM; echo ready; while :; do sleep 0.05; done");
         let pane = server.sh(&home, &script);
         server.wait_text(&pane, "ready");
@@ -112,6 +113,51 @@ fn c001_c002_children_that_a_shutdown_ends_first_are_not_lost() {
     // Who was ended by a person stays so.
     assert_eq!(server.pane(&control)["state"], "exited");
     assert_eq!(talk.resume(&server).unwrap()["verdict"], "verified");
+}
+
+#[test]
+fn c038_agents_that_a_logout_ends_first_stay_resumable() {
+    let home = Home::new();
+    let mut server = Server::start(&home);
+    // An agent's wrapper that ends in its own way, and takes the agent along.
+    let ends = ["exit 0", "exit 1", "exit 129", "exit 143", "kill -TERM $$", "kill -9 $$"];
+    let talks: Vec<_> = ends
+        .iter()
+        .enumerate()
+        .map(|(at, end)| {
+            let program = home.path(&format!("work/{at}/signaltty"));
+            std::fs::create_dir(program.parent().unwrap()).unwrap();
+            let script = format!(
+                "#!/bin/sh\n{} \"$@\" </dev/tty &\n\
+                 trap 'trap - TERM; kill -9 $!; wait $!; {end}' HUP TERM\nwait $!\n",
+                AGENT[0]
+            );
+            std::fs::write(&program, script).unwrap();
+            let mode = std::os::unix::fs::PermissionsExt::from_mode(0o700);
+            std::fs::set_permissions(&program, mode).unwrap();
+            Talk::hold_with(&server, &home, &[program.to_str().unwrap(), AGENT[1]])
+        })
+        .collect();
+    let control = Talk::hold(&server, &home);
+    server.ask("pane.terminate", json!({"pane": control.pane}));
+    let ended = |pane: &str| server.pane(pane)["pid"].is_null();
+    wait_until("the control's end", || ended(&control.pane));
+    for child in server.children() {
+        process::signal(child.pid, Signal::TERM);
+    }
+    wait_until("their ends", || talks.iter().all(|talk| ended(&talk.pane)));
+    assert!(server.term().success());
+
+    let server = Server::start(&home);
+    for (talk, end) in talks.iter().zip(ends) {
+        let pane = talk.check_tombstone(&server);
+        assert_eq!(pane["agent"]["agent_session_id"], *talk.id, "{end}");
+    }
+    // Ended by a person: not taken for part of the shutdown, and still there.
+    let pane = server.pane(&control.pane);
+    assert_eq!(pane["agent"]["interrupted"], false);
+    assert_eq!(control.resume(&server).unwrap()["verdict"], "verified");
+    assert_eq!(talks[3].resume(&server).unwrap()["verdict"], "verified");
 }
 
 #[test]
