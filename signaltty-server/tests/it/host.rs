@@ -134,7 +134,8 @@ fn s0_28_a_save_that_fails_releases_and_stops_all_the_same() {
 fn s0_30_every_way_out_gives_the_lock_up_after_the_save() {
     let home = Home::new();
     let mut pane = None;
-    let ways: [(&str, fn(&Server)); 3] = [
+    type Way = (&'static str, fn(&Server));
+    let ways: [Way; 3] = [
         ("request", |server| drop(server.ask("server.shutdown", json!({"force": true})))),
         ("SIGTERM", |server| server.signal(Signal::TERM)),
         ("SIGINT", |server| server.signal(Signal::INT)),
