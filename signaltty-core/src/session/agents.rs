@@ -278,87 +278,6 @@ impl Session {
             publish(out, Event::ResumeVerdict { pane, verdict: word, evidence });
         }
     }
-
-    pub(super) fn set_lifecycle(
-        &mut self,
-        now: Now,
-        pane: PaneId,
-        lifecycle: Lifecycle,
-        out: &mut Vec<Effect>,
-    ) {
-        let Some(entry) = self.panes.get_mut(&pane) else {
-            return;
-        };
-        let previous = entry.record.lifecycle;
-        // A finished turn stays one until something else happens: agents say
-        // that it is done and, a moment later, that they are idle.
-        if (previous, lifecycle) == (Lifecycle::Done, Lifecycle::Idle) {
-            return;
-        }
-        if previous != lifecycle {
-            entry.edit().lifecycle = lifecycle;
-            entry.count_turn(previous, lifecycle);
-            self.changes += 1;
-            entry.watch.lifecycle(lifecycle, self.changes);
-            self.save.changed(now.mono);
-            publish(out, Event::AgentLifecycle { pane, lifecycle, previous });
-            if previous == Lifecycle::Blocked {
-                self.clear_request(now, pane, out);
-            }
-        }
-    }
-
-    /// Raises the attention of a pane; never lowers it.
-    pub(super) fn raise_attention(
-        &mut self,
-        now: Now,
-        pane: PaneId,
-        attention: Attention,
-        out: &mut Vec<Effect>,
-    ) {
-        let known = self.panes.get(&pane).map(|entry| entry.record.attention);
-        if known.is_some_and(|known| known < attention) {
-            self.set_attention(now, pane, attention, out);
-        }
-    }
-
-    /// The agent no longer waits for a person.
-    pub(super) fn clear_request(&mut self, now: Now, pane: PaneId, out: &mut Vec<Effect>) {
-        let known = self.panes.get(&pane).map(|entry| entry.record.attention);
-        if matches!(known, Some(Attention::InputRequired | Attention::PermissionRequired)) {
-            self.set_attention(now, pane, Attention::Unread, out);
-        }
-    }
-
-    pub(super) fn mark_seen(
-        &mut self,
-        now: Now,
-        pane: PaneId,
-        out: &mut Vec<Effect>,
-    ) -> Result<super::Reply, super::CommandError> {
-        let entry = self.panes.get(&pane).ok_or(super::CommandError::NoSuchPane(pane))?;
-        // What an agent waits for is not answered by looking at it.
-        if entry.record.attention != Attention::None && entry.decision.is_none() {
-            self.set_attention(now, pane, Attention::None, out);
-        }
-        Ok(super::Reply::Done)
-    }
-
-    fn set_attention(
-        &mut self,
-        now: Now,
-        pane: PaneId,
-        attention: Attention,
-        out: &mut Vec<Effect>,
-    ) {
-        if let Some(entry) = self.panes.get_mut(&pane) {
-            entry.edit().attention = attention;
-            self.changes += 1;
-            entry.watch.attention(attention, self.changes);
-            self.save.changed(now.mono);
-            publish(out, Event::AttentionChanged { pane, attention });
-        }
-    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -369,23 +288,6 @@ enum Stored {
 }
 
 impl super::PaneEntry {
-    /// A turn begins when the agent starts to work, and is over when it says so
-    /// itself. An end of the process leaves it active.
-    fn count_turn(&mut self, previous: Lifecycle, now: Lifecycle) {
-        use Lifecycle::{Blocked, Done, Failed, Idle, Working};
-        let Some(agent) = &mut self.edit().agent else {
-            return;
-        };
-        match (previous, now) {
-            (Working | Blocked, Working) if agent.turns.active().is_some() => {}
-            (_, Working) => {
-                let _ = agent.turns.begin();
-            }
-            (_, Done | Idle | Failed) => agent.turns.finish(),
-            _ => {}
-        }
-    }
-
     fn store_anchor(&mut self, id: &AgentSessionId, anchor: Anchor) -> Stored {
         let candidate = self.run.candidate.as_ref() == Some(id);
         let home = self.run.home.clone();

@@ -7,6 +7,7 @@
 
 mod agents;
 mod arrange;
+mod axes;
 mod check;
 mod command;
 mod create;
@@ -19,6 +20,7 @@ mod input;
 mod outcome;
 mod panes;
 mod process;
+mod refused;
 mod restore;
 mod resume;
 mod shutdown;
@@ -33,11 +35,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 pub use check::Violation;
-pub use command::{Command, CommandError, PaneSpec, SwitchChange};
+pub use command::{Command, PaneSpec, SwitchChange};
 pub use decision::{Answer, Decision};
 pub use effect::{Effect, PaneVerdict, Program, Reply, SpawnCommand, VerdictWord};
 pub use event::Event;
 pub use input::{Input, PaneFact, ShutdownCause};
+pub use refused::CommandError;
 pub use view::{PaneView, TabView, WorkspaceView};
 pub use watch::{Awaited, Baseline, IdentityChanged};
 

@@ -1,0 +1,127 @@
+//! How commands are refused.
+
+use std::sync::Arc;
+
+use crate::id::{NotificationId, PaneId, TabId, WorkspaceId};
+use crate::layout::EditError;
+use crate::restore::{FailureCode, Refusal};
+
+/// Why a command was refused. Nothing has changed then, except that a pane notes
+/// why its resume was refused.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum CommandError {
+    /// No such pane.
+    #[error("there is no pane {0}")]
+    NoSuchPane(PaneId),
+    /// No such tab.
+    #[error("there is no tab {0}")]
+    NoSuchTab(TabId),
+    /// No such workspace.
+    #[error("there is no workspace {0}")]
+    NoSuchWorkspace(WorkspaceId),
+    /// No such notification.
+    #[error("there is no notification {0}")]
+    NoSuchNotification(NotificationId),
+    /// Nothing waits for a decision in the pane.
+    #[error("nothing in pane {0} waits for a decision")]
+    NoSuchDecision(PaneId),
+    /// A newer decision took the place of this one.
+    #[error("pane {0} asked for something newer; this was not decided")]
+    Superseded(PaneId),
+    /// An id for something new is in use.
+    #[error("the id of the new {0} is in use already")]
+    IdInUse(&'static str),
+    /// The layout has no room, or a limit is reached.
+    #[error("{0}")]
+    NoRoom(String),
+    /// Panes cannot be arranged like that, whatever room there is.
+    #[error("{0}")]
+    BadArrangement(String),
+    /// A process runs in the pane.
+    #[error("pane {0} is {1}: it has a process already")]
+    HasProcess(PaneId, &'static str),
+    /// No process runs in the pane.
+    #[error("pane {0} is {1}: no process runs in it")]
+    NoProcess(PaneId, &'static str),
+    /// The pane holds no conversation that could be reopened.
+    #[error("pane {pane} cannot be resumed: {reason}")]
+    NotResumable {
+        /// The pane.
+        pane: PaneId,
+        /// What is missing.
+        reason: &'static str,
+    },
+    /// A process could not be started.
+    #[error("{0}")]
+    SpawnFailed(Refusal),
+    /// The conversation was not reopened. The tombstone, the conversation's id
+    /// and the tail are kept.
+    #[error("{refusal}")]
+    ResumeRefused {
+        /// The pane.
+        pane: PaneId,
+        /// Why.
+        refusal: Refusal,
+        /// What was seen.
+        evidence: Vec<Arc<str>>,
+    },
+    /// Something runs, and the shutdown was not forced.
+    #[error("{0} panes have a running process; end them, or shut down with force")]
+    PanesAlive(usize),
+    /// The pane or the server went away meanwhile.
+    #[error("{0}")]
+    Gone(&'static str),
+    /// The server is stopping.
+    #[error("the server is stopping")]
+    Stopping,
+    /// The server stopped, and the last save failed.
+    #[error(
+        "the server stopped, but its last save failed; what changed since the last good one is lost"
+    )]
+    NotSaved,
+}
+
+impl CommandError {
+    /// A stable code for scripts.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::NoSuchPane(_) => "NO_SUCH_PANE",
+            Self::NoSuchTab(_) => "NO_SUCH_TAB",
+            Self::NoSuchWorkspace(_) => "NO_SUCH_WORKSPACE",
+            Self::NoSuchNotification(_) => "NO_SUCH_NOTIFICATION",
+            Self::NoSuchDecision(_) => "NO_SUCH_DECISION",
+            Self::Superseded(_) => "SUPERSEDED",
+            Self::IdInUse(_) => "INTERNAL",
+            Self::NoRoom(_) => "NO_ROOM",
+            Self::BadArrangement(_) => "BAD_PARAMS",
+            Self::HasProcess(..) => "PANE_LIVE",
+            Self::NoProcess(..) => "PANE_NOT_LIVE",
+            Self::NotResumable { .. } => "NOT_RESUMABLE",
+            Self::SpawnFailed(_) => "SPAWN_FAILED",
+            Self::ResumeRefused { .. } => "RESUME_REFUSED",
+            Self::PanesAlive(_) => "PANES_ALIVE",
+            Self::Gone(_) => "GONE",
+            Self::Stopping => "STOPPING",
+            Self::NotSaved => "NOT_SAVED",
+        }
+    }
+
+    /// The reason of a refused resume or a failed start.
+    pub fn failure(&self) -> Option<FailureCode> {
+        match self {
+            Self::SpawnFailed(refusal) | Self::ResumeRefused { refusal, .. } => Some(refusal.code),
+            _ => None,
+        }
+    }
+}
+
+impl From<EditError<PaneId>> for CommandError {
+    fn from(error: EditError<PaneId>) -> Self {
+        use EditError::{NoRoom, TooDeep, TooMany};
+        match error {
+            TooDeep { .. } | TooMany { .. } | NoRoom { .. } => Self::NoRoom(error.to_string()),
+            _ => Self::BadArrangement(error.to_string()),
+        }
+    }
+}
