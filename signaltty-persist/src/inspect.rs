@@ -143,7 +143,7 @@ impl ReadOnly {
         }
     }
 
-    /// The older snapshots, as [`history`](crate::history) lists them.
+    /// The older snapshots, as `history` lists them.
     ///
     /// # Errors
     ///
@@ -152,7 +152,7 @@ impl ReadOnly {
         history(&self.0)
     }
 
-    /// An older snapshot, as [`older`](crate::older) reads it.
+    /// An older snapshot, as `older` reads it.
     ///
     /// # Errors
     ///

@@ -7,6 +7,7 @@
 
 mod outage;
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
@@ -23,6 +24,7 @@ use self::outage::Retry;
 use super::clock::wall;
 use super::event::Event;
 use super::publisher::{BEHIND, Job, Line, Pending, Publisher, Shared, Subscription, WAITING};
+use crate::protocol::Health;
 
 /// A file system whose files can be read by subscribers. Only the real one has
 /// subscribers; tests look at what is sent.
@@ -62,9 +64,17 @@ where
         unrecorded: false,
     };
     let thread = thread::Builder::new().name("journal".to_owned()).spawn(move || {
-        recorder.open();
-        recorder.run(&receive);
-        recorder.close();
+        let work = AssertUnwindSafe(|| {
+            recorder.open();
+            recorder.run(&receive);
+            recorder.close();
+        });
+        // D-31: said, not hidden. Nothing is published any more.
+        if catch_unwind(work).is_err() {
+            let detail = "a bug: the recorder of events panicked; see the log, and restart the \
+                          server to get events again";
+            recorder.tell(Health::with("degraded", detail), Vec::new());
+        }
     })?;
     Ok((Publisher::new(send, shared, epoch), thread))
 }

@@ -137,4 +137,75 @@ mod tests {
         }
         assert!(Filter::default().wants("pane.state"));
     }
+
+    /// Asks for the past of a journal with events 2, 3 and 4 in it.
+    fn ask(from: Option<(Option<&str>, u64)>, filter: &[&str]) -> (Stream, Vec<String>) {
+        use signaltty_core::time::UnixMillis;
+        use signaltty_persist::{Owner, StateDir};
+
+        let temporary = tempfile::tempdir().unwrap();
+        let owner = Owner { pid: 1, started_at: UnixMillis(0), socket: None };
+        let dir = StateDir::open(&temporary.path().join("state"), &owner).unwrap();
+        let (send, _events) = tokio::sync::mpsc::channel(8);
+        let epoch = signaltty_core::id::ServerEpoch(1);
+        let (publisher, thread) =
+            crate::daemon::recorder::start(dir, 0, [7; 8], epoch, send).unwrap();
+        for event in ["pane.created", "pane.state", "pane.closed"] {
+            publisher.hand_over(crate::daemon::publisher::Pending {
+                event,
+                at: UnixMillis(0),
+                payload: "{}".to_owned(),
+                recorded: None,
+                passing: false,
+                dropped_before: 0,
+            });
+        }
+        let ask = EventsSubscribe {
+            from: from.map(|(id, seq)| crate::protocol::EventCursor {
+                journal_id: id.map(str::to_owned),
+                seq,
+            }),
+            filter: filter.iter().map(|&pattern| pattern.to_owned()).collect(),
+        };
+        let subscription = publisher.subscribe(ask.from.is_some());
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let stream = runtime.block_on(answer(ask, publisher.epoch(), subscription));
+        drop(publisher);
+        thread.join().unwrap();
+        let stream = stream.unwrap_or_else(|error| panic!("{error}"));
+        let past = stream.past.iter().map(|line| String::from_utf8_lossy(line).into_owned());
+        let past = past.collect();
+        (stream, past)
+    }
+
+    const ID: &str = "0707070707070707";
+
+    #[test]
+    fn s0_51_a_complete_past_comes_before_the_present() {
+        for id in [None, Some(ID)] {
+            let (stream, past) = ask(Some((id, 2)), &["pane.*"]);
+            assert!(stream.reply.subscribed && stream.lines.is_some());
+            assert_eq!(stream.reply.replay.as_deref(), Some("complete"));
+            assert_eq!(stream.reply.journal_id.as_deref(), Some(ID));
+            assert_eq!((stream.reply.replayed, stream.reply.seq), (2, 4));
+            assert!(past[0].starts_with("{\"event\":\"pane.state\",\"seq\":3,"), "{past:?}");
+            assert!(past[1].starts_with("{\"event\":\"pane.closed\",\"seq\":4,"), "{past:?}");
+        }
+        let (_, past) = ask(Some((None, 2)), &["pane.closed"]);
+        assert_eq!(past.len(), 1);
+        let (stream, past) = ask(None, &[]);
+        assert!(stream.reply.subscribed && stream.reply.replay.is_none() && past.is_empty());
+    }
+
+    #[test]
+    fn after_anything_else_nothing_follows() {
+        for (from, word) in
+            [((None, 99), "cursor_ahead"), ((Some("ffffffffffffffff"), 2), "unavailable")]
+        {
+            let (stream, past) = ask(Some(from), &[]);
+            assert!(!stream.reply.subscribed && stream.lines.is_none() && past.is_empty());
+            assert_eq!(stream.reply.replay.as_deref(), Some(word));
+            assert!(stream.reply.message.unwrap().contains("read the state again"));
+        }
+    }
 }

@@ -95,7 +95,7 @@ impl<F: Shown> Recorder<F> {
         }
     }
 
-    fn tell(&self, health: Health, problems: Vec<String>) {
+    pub(super) fn tell(&self, health: Health, problems: Vec<String>) {
         // After the loop ended nobody asks.
         let _ = self.events.blocking_send(Event::Journal { health, problems });
     }

@@ -15,7 +15,6 @@ use tokio::sync::{broadcast, mpsc, oneshot};
 
 use super::*;
 use crate::daemon::publisher::{Messages, text};
-use crate::protocol::Health;
 
 /// A disk whose syncs of data wait while the gate is closed.
 #[derive(Debug, Clone)]
