@@ -9,9 +9,10 @@ use signaltty_core::time::UnixMillis;
 
 use super::error::JournalError;
 use super::file::{ACTIVE, retire};
-use super::retention::{EvidenceV1, FileV1};
+use super::retention::{EvidenceV1, FileV1, MARK, RETENTION};
 use super::segment::Segment;
-use super::sequence::Sequence;
+use super::sequence::{SEQUENCE, Sequence};
+use super::small::Small;
 use super::survey::{Found, Survey, Verdict};
 use super::writer::{Journal, Limits, State};
 use crate::dir::StateDir;
@@ -62,6 +63,7 @@ impl<F: Fs> Journal<F> {
         }
         let verdict = survey.judge(start.floor);
         let id = verdict.id.clone().unwrap_or_else(|| hexadecimal(&start.fresh_id));
+        clear(dir, &survey)?;
         let mut temporaries = Temporaries::new();
         let mut sequence = Sequence::after(id.clone(), verdict.used);
         sequence.ensure(dir, &mut temporaries, 1)?;
@@ -98,6 +100,23 @@ impl<F: Fs> Journal<F> {
         }
         Ok(OpenedJournal { journal, remarks, clean: verdict.clean, last: verdict.last })
     }
+}
+
+/// Keeps small files that cannot be read under another name, as whatever is in
+/// their place may not be replaceable by a file.
+fn clear<F: Fs>(dir: &StateDir<F>, survey: &Survey) -> Result<(), PathError> {
+    if survey.sequence == Small::Damaged {
+        set_aside(dir, SEQUENCE)?;
+    }
+    if survey.evidence == Small::Damaged {
+        set_aside(dir, RETENTION)?;
+    }
+    // A torn mark is what a loss of power leaves, and nothing to keep.
+    let mark = dir.fs().open(MARK);
+    if mark.is_err_and(|error| error.kind() == ErrorKind::InvalidInput) {
+        set_aside(dir, MARK)?;
+    }
+    Ok(())
 }
 
 fn evidence(survey: &Survey, verdict: &Verdict, id: String) -> EvidenceV1 {

@@ -119,6 +119,22 @@ fn s0_51_small_files_of_any_content_are_survived() {
 }
 
 #[test]
+fn a_directory_in_the_place_of_a_file_is_set_aside() {
+    use signaltty_persist::fs::Fs as _;
+
+    let names = ["audit.jsonl", "audit-retention.json", "event-sequence.json", "audit-mark.json"];
+    for name in names {
+        let (base, seen) = two_files(false);
+        base.remove(name).unwrap();
+        base.make_dir(name).unwrap();
+        let opened = try_open(&base).unwrap_or_else(|error| panic!("{name}: {error}"));
+        assert!(opened.journal.mark_failure().is_none(), "{name}");
+        seen.check(&opened.journal, false, name);
+        assert!(base.dir(&format!("{name}.kept-1")).is_ok(), "{name}");
+    }
+}
+
+#[test]
 fn the_damaged_file_is_kept() {
     let (base, seen) = two_files(false);
     let whole = base.files()["audit.jsonl"].clone();
