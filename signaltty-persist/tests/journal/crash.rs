@@ -27,7 +27,7 @@ fn used(close: bool) -> (FaultFs, Seen) {
 fn scenario(fs: &FaultFs, seen: &mut Seen) -> Result<(), JournalError> {
     let mut journal = try_open(fs)?.journal;
     for (events, passing) in
-        [(1, 0), (0, 2), (3, 2_100), (4, 1), (2, 1), (0, 9_000), (5, 0), (1, 0)]
+        [(1, 0), (0, 2), (3, 2_100), (4, 1), (2, 1), (0, 20_000), (5, 0), (1, 0)]
     {
         if seen.publish(&mut journal, events, passing).is_err() {
             // An error of the disk, not the end of the process: go on.
