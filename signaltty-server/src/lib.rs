@@ -14,3 +14,5 @@ mod demo;
 pub mod protocol;
 #[cfg(feature = "daemon")]
 pub mod serve;
+#[cfg(feature = "daemon")]
+mod service;

@@ -23,6 +23,7 @@ use super::pane_task::PaneMessage;
 use super::saver::{SaveJob, SaveOutcome, TailJob};
 use super::{agents, environment, panes, withheld};
 use crate::protocol::{Created, Resumed, WireError};
+use crate::service::notify;
 
 /// How long a save waits for the output of all panes. One that parses a flood is
 /// saved with the next save.
@@ -89,6 +90,10 @@ impl Daemon {
                 self.closed.insert(pane);
             }
             Effect::Publish(event) => {
+                if self.tells && matches!(event, signaltty_core::session::Event::ServerStopping {})
+                {
+                    notify::stopping();
+                }
                 let messages = self.messages_of(&event);
                 self.publisher.publish(&event, messages);
             }

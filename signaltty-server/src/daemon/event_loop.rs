@@ -44,6 +44,7 @@ pub(crate) struct Parts {
     pub(crate) epoch: ServerEpoch,
     pub(crate) started_at: UnixMillis,
     pub(crate) logind: watch::Receiver<signaltty_logind::Status>,
+    pub(crate) tells: bool,
 }
 
 /// A request that waits for its reply.
@@ -81,6 +82,8 @@ pub(crate) struct Daemon {
     pub(crate) last_save_at: Option<UnixMillis>,
     pub(crate) persist: Health,
     pub(crate) logind: watch::Receiver<signaltty_logind::Status>,
+    /// Whether the service manager is told what happens.
+    pub(crate) tells: bool,
     /// Makes the host wait until the state is saved. Dropped on every way out.
     pub(crate) hold: Option<Inhibitor>,
     pub(crate) journal: Health,
@@ -143,6 +146,7 @@ pub(crate) async fn run_loop(parts: Parts) -> Result<(), ServerError> {
         last_save_at: None,
         persist: Health::ok(),
         logind: parts.logind,
+        tells: parts.tells,
         hold: None,
         journal: Health::ok(),
         load,

@@ -21,6 +21,7 @@ use super::listener::Socket;
 use super::spawner::spawner;
 use super::{random, signals};
 use crate::config::Paths;
+use crate::service::notify;
 
 /// Events that may wait for the loop. Senders wait, so a flood slows its source
 /// and nothing is lost.
@@ -55,7 +56,8 @@ pub fn serve(options: ServeOptions) -> Result<(), ServerError> {
         .with_ansi(false)
         .try_init();
     let on = std::env::var_os("SIGNALTTY_LOGIND").is_none_or(|value| value != "0");
-    let mut builder = Server::builder(options.paths).signals().logind(WatchConfig::new(on));
+    let mut builder =
+        Server::builder(options.paths).signals().service_manager().logind(WatchConfig::new(on));
     if options.demo_agent {
         let program = std::env::current_exe()
             .map_err(|source| ServerError::Setup { what: "find this program's path", source })?;
@@ -72,6 +74,7 @@ pub struct Builder {
     adapters: Vec<Arc<dyn AgentAdapter>>,
     hook_program: Option<PathBuf>,
     signals: bool,
+    service_manager: bool,
     logind: WatchConfig,
 }
 
@@ -81,6 +84,7 @@ pub struct Server {
     adapters: Adapters,
     hook_program: PathBuf,
     signals: bool,
+    service_manager: bool,
     logind: WatchConfig,
     send: mpsc::Sender<Event>,
     receive: mpsc::Receiver<Event>,
@@ -115,6 +119,14 @@ impl Builder {
         self
     }
 
+    /// Tells the service manager when it is ready and when it stops, where
+    /// `NOTIFY_SOCKET` names one.
+    #[must_use]
+    pub fn service_manager(mut self) -> Self {
+        self.service_manager = true;
+        self
+    }
+
     /// Watches for host shutdowns. By default it does not.
     #[must_use]
     pub fn logind(mut self, config: WatchConfig) -> Self {
@@ -142,8 +154,17 @@ impl Builder {
         }
         let hook_program = self.hook_program.unwrap_or_else(default_hook_program);
         let (send, receive) = mpsc::channel(EVENTS);
-        let Self { paths, signals, logind, .. } = self;
-        Ok(Server { paths, adapters, hook_program, signals, logind, send, receive })
+        let Self { paths, signals, service_manager, logind, .. } = self;
+        Ok(Server {
+            paths,
+            adapters,
+            hook_program,
+            signals,
+            service_manager,
+            logind,
+            send,
+            receive,
+        })
     }
 }
 
@@ -155,6 +176,7 @@ impl Server {
             adapters: Vec::new(),
             hook_program: None,
             signals: false,
+            service_manager: false,
             logind: WatchConfig::new(false),
         }
     }
@@ -183,7 +205,8 @@ impl Server {
             .build()
             .map_err(|source| ServerError::Setup { what: "start the runtime", source })?;
         let (spawner, main_thread) = spawner();
-        let Self { paths, adapters, hook_program, signals, logind, send, receive } = self;
+        let Self { paths, adapters, hook_program, signals, logind, send, receive, .. } = self;
+        let tells = self.service_manager;
         let daemon = runtime.spawn(async move {
             if signals {
                 signals::watch(send.clone())
@@ -202,6 +225,9 @@ impl Server {
                     return Err(error.into());
                 }
             };
+            if tells {
+                notify::ready();
+            }
             let watching = signaltty_logind::watch(logind);
             let logind = watching.statuses();
             tokio::spawn(pass_on(watching, send.clone()));
@@ -220,6 +246,7 @@ impl Server {
                 epoch,
                 started_at,
                 logind,
+                tells,
             };
             let result = run_loop(parts).await;
             accept.abort();

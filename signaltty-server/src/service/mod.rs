@@ -1,0 +1,3 @@
+//! The server and the service manager that runs it.
+
+pub(crate) mod notify;
