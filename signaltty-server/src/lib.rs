@@ -14,5 +14,4 @@ mod demo;
 pub mod protocol;
 #[cfg(feature = "daemon")]
 pub mod serve;
-#[cfg(feature = "daemon")]
 mod service;

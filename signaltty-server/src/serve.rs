@@ -14,6 +14,7 @@ use signaltty_core::time::UnixMillis;
 
 use crate::config::{Overrides, Paths};
 use crate::daemon::{self, ServeOptions};
+use crate::service::verb;
 
 /// Keeps terminal sessions of coding agents, in the foreground. Of an option that
 /// is given twice the last one counts.
@@ -43,6 +44,8 @@ enum Verb {
     /// List, show and bring back older snapshots
     #[command(subcommand)]
     History(history::HistoryVerb),
+    /// Run the server as a service of your own systemd
+    Service(verb::ServiceArgs),
 }
 
 /// Serves until told to stop; `args` start with the program's name. The result
@@ -65,6 +68,7 @@ pub fn main(args: &[OsString]) -> u8 {
             match args.verb {
                 Some(Verb::Doctor(args)) => return doctor::run(&paths, &args),
                 Some(Verb::History(verb)) => return history::run(&paths, verb),
+                Some(Verb::Service(args)) => return verb::run(&args, &paths),
                 None => {}
             }
             let ended =

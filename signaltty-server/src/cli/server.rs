@@ -76,6 +76,9 @@ fn render(status: &Status, now: Timestamp) -> String {
         ("logind", health(&status.logind)),
         ("start", load(&status.load)),
     ];
+    if let Some(logout) = &status.logout {
+        lines.push(("logout", health(logout).replacen("may_end", "may end", 1)));
+    }
     let repaired = status.problems.iter().map(|line| ("repaired", safe(line)));
     lines.extend(repaired);
     lines.into_iter().map(|(name, value)| format!("{name:<9} {value}\n")).collect()
@@ -118,6 +121,7 @@ mod tests {
             persist: Health::with("degraded", "no space left\x1b"),
             journal: Health::ok(),
             logind: Health::ok(),
+            logout: Some(Health::with("may_end", "it runs in a login session")),
             last_save_at: Some("2026-03-10T11:59:00Z".into()),
             saved: false,
             load: "loaded".into(),
@@ -128,6 +132,7 @@ mod tests {
             "server    0.1.0 (pid 7), started 2 min ago\n",
             "saved     not the latest changes; before them 1 min ago\n",
             "disk      degraded: no space left\\x1b\n",
+            "logout    may end: it runs in a login session\n",
             "repaired  a pane was in no tab\n",
         ] {
             assert!(text.contains(expected), "{text}");

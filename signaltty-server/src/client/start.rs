@@ -1,13 +1,15 @@
 //! Starting a server for a client that found none.
 //!
-//! The server runs from this program's own executable and outlives the client:
+//! Where a unit of the user's systemd is installed for the same socket and state,
+//! that is started. Else, and where that fails, the server runs from this
+//! program's own executable and outlives the client:
 //! it makes a session of its own, works in `/`, reads nothing and writes to a
 //! log. Several clients may do this at once. The lock on the state directory
 //! decides which server stays; the others end with the exit code 6, and their
 //! clients connect to the one that stayed (C013).
 
 use std::ffi::OsString;
-use std::io;
+use std::io::{self, Write as _};
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -19,6 +21,8 @@ use super::log::Log;
 use super::{Client, ClientError};
 use crate::config::Paths;
 use crate::protocol::Empty;
+use crate::service::systemctl;
+use crate::service::unit::{self, Found};
 
 /// Why a server could not be started.
 #[derive(Debug, thiserror::Error)]
@@ -85,6 +89,9 @@ pub async fn connect_or_start(paths: &Paths) -> Result<Client, ClientError> {
 /// [`ClientError::Start`] where none could be started, or none listens in time.
 pub async fn start_server(paths: &Paths) -> Result<Client, ClientError> {
     let log = Log::open(&paths.state_dir)?;
+    if let Some(client) = start_unit(paths, &log).await {
+        return Ok(client);
+    }
     let (program, before) = server_program()?;
     let mut command = command(&program, &before, paths, &log)?;
     if before.is_empty() {
@@ -95,6 +102,28 @@ pub async fn start_server(paths: &Paths) -> Result<Client, ClientError> {
     let spawned = command.spawn();
     let mut child = spawned.map_err(|source| StartError::Spawn { program, source })?;
     wait(paths, &mut child, &log).await
+}
+
+/// Starts the user's own unit, where one is installed for these paths. Whatever
+/// is wrong with it, a server can still be started without.
+async fn start_unit(paths: &Paths, log: &Log) -> Option<Client> {
+    let at = unit::path(|name| std::env::var_os(name))?;
+    let Ok(Found::Ours(text)) = unit::look(&at) else {
+        return None;
+    };
+    if !unit::serves(&text, paths) {
+        return None;
+    }
+    let why = match systemctl(&["start", unit::NAME]).await {
+        Ok(_) => match ready(paths).await {
+            Ok(client) => return Some(client),
+            Err(error) => error.to_string(),
+        },
+        Err(error) => error.to_string(),
+    };
+    // A log that cannot be written to is no reason to do without a server.
+    let _ = writeln!(&log.file, "{} does not serve: {why}; going on without", unit::NAME);
+    None
 }
 
 /// Waits until a server listens that was started as `child`, or another one.
@@ -180,6 +209,8 @@ pub(crate) fn command(
         .arg(&paths.socket)
         .arg("--state-dir")
         .arg(&paths.state_dir)
+        // What a service manager wants to hear from this client's service.
+        .env_remove("NOTIFY_SOCKET")
         .env_remove("SIGNALTTY_LAUNCH")
         .env_remove("SIGNALTTY_PANE")
         .current_dir("/")
@@ -232,7 +263,7 @@ const LONGEST_PAUSE: Duration = Duration::from_millis(200);
 
 #[cfg(test)]
 mod tests {
-    use std::io::{BufRead as _, BufReader, Write as _};
+    use std::io::{BufRead as _, BufReader};
     use std::os::unix::net::UnixListener;
 
     use super::*;

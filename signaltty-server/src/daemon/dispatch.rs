@@ -26,6 +26,7 @@ use crate::protocol::{
     self as wire, AgentHook, Health, HookAnswer, PaneInfo, PaneSpawn, Request, Status, VERSION,
     WireError, WireOs, code,
 };
+use crate::service::logout;
 
 type Respond = oneshot::Sender<Answer>;
 
@@ -69,7 +70,14 @@ impl Daemon {
     pub(crate) fn request(&mut self, peer: Peer, request: Request, respond: Respond) {
         let Request { method, params, .. } = request;
         match method.as_str() {
-            "server.status" => answer(respond, Ok(to_value(self.status()))),
+            "server.status" => {
+                let mut status = self.status();
+                tokio::spawn(async move {
+                    // Looks at files, which the loop must not wait for.
+                    status.logout = tokio::task::spawn_blocking(logout::outlook).await.ok();
+                    answer(respond, Ok(to_value(status)));
+                });
+            }
             "session.list" | "workspace.list" => {
                 answer(respond, Ok(to_value(tree::tree(&self.session))));
             }
@@ -292,6 +300,7 @@ impl Daemon {
             persist: self.persist.clone(),
             journal: self.journal.clone(),
             logind: self.logind_health(),
+            logout: None,
             last_save_at: self.last_save_at.map(rfc3339),
             saved: self.session.is_saved(),
             load: self.load.clone(),

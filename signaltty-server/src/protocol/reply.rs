@@ -99,6 +99,10 @@ pub struct Status {
     pub journal: Health,
     /// Notices of a host shutdown.
     pub logind: Health,
+    /// What a logout of the user does to the server: `survives`, `ends`,
+    /// `may_end` or `unknown`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub logout: Option<Health>,
     /// When the state was last saved, in RFC 3339.
     pub last_save_at: Option<String>,
     /// Whether every change is saved.

@@ -134,7 +134,6 @@ fn s0_28_a_save_that_fails_releases_and_stops_all_the_same() {
 fn s0_30_every_way_out_gives_the_lock_up_after_the_save() {
     let home = Home::new();
     let mut pane = None;
-    type Way = (&'static str, fn(&Server));
     let ways: [Way; 3] = [
         ("request", |server| drop(server.ask("server.shutdown", json!({"force": true})))),
         ("SIGTERM", |server| server.signal(Signal::TERM)),
@@ -294,6 +293,9 @@ fn check_times(saved: Duration, ended: Duration) {
     assert!(saved < Duration::from_secs(1), "saved after {saved:?}");
     assert!(ended < Duration::from_secs(5), "ended after {ended:?}");
 }
+
+/// A way out, and how it is taken.
+type Way = (&'static str, fn(&Server));
 
 /// An adapter that does what none may.
 struct Panics {

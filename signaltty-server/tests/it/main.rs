@@ -28,4 +28,5 @@ mod requests;
 mod restart;
 mod resume;
 mod scale;
+mod service;
 mod shutdown;
