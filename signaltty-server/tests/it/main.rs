@@ -23,6 +23,7 @@ mod host;
 mod host_watch;
 mod kills;
 mod owners;
+mod real_logind;
 mod refusals;
 mod requests;
 mod restart;

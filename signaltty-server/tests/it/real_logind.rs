@@ -8,19 +8,6 @@
 //! Needs root, `dbus-daemon`, systemd-logind, `unshare` and `setpriv`. Where one
 //! of them is missing this says so and is skipped, unless
 //! `SIGNALTTY_REAL_LOGIND=1` forbids that.
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::panic,
-    clippy::print_stdout,
-    missing_docs,
-    unreachable_pub
-)]
-
-#[path = "it/support/mod.rs"]
-#[allow(dead_code, unused_imports)]
-mod support;
 
 use std::fs;
 use std::io::{self, BufRead as _, BufReader, Write as _};
