@@ -13,7 +13,8 @@ use tokio::net::unix::OwnedWriteHalf;
 use tokio::sync::mpsc;
 
 use super::event::{ClientFact, Event};
-use super::pane_task::{AttachedClient, CLIENT_FRAMES, PaneMessage};
+use super::pane_clients::{AttachedClient, CLIENT_FRAMES};
+use super::pane_task::PaneMessage;
 use crate::protocol::WireError;
 use crate::protocol::frame::{Frame, FrameReader};
 
@@ -53,8 +54,8 @@ impl Attachment {
         let id = NEXT_CLIENT.fetch_add(1, Ordering::Relaxed);
         let (frames, queue) = mpsc::channel(CLIENT_FRAMES);
         let behind = Arc::new(AtomicBool::new(false));
-        let client = AttachedClient { id, frames, behind: Arc::clone(&behind) };
         let Self { pane, messages, read_only, history, .. } = self;
+        let client = AttachedClient::new(id, frames, Arc::clone(&behind), read_only);
         let attach = PaneMessage::Attach { client, history };
         if messages.send(attach).await.is_err() {
             return Err(super::dispatch::not_live(pane, "exited"));
@@ -76,9 +77,12 @@ pub(crate) async fn serve(
     let writer = write_frames(write, queue, id, behind, messages.clone());
     let reader =
         read_frames(FrameReader::new(read, buffered), id, pane, read_only, &messages, &events);
+    // Both live until the pane knows: a client that sees the end of its
+    // connection no longer drives.
+    tokio::pin!(writer, reader);
     let result = tokio::select! {
-        result = writer => result,
-        result = reader => result,
+        result = &mut writer => result,
+        result = &mut reader => result,
     };
     let _ = messages.send(PaneMessage::Detach(id)).await;
     result
@@ -129,7 +133,7 @@ async fn read_frames(
         // until its client has been told so.
         match frame {
             Frame::Input(bytes) if !read_only => {
-                let _ = messages.send(PaneMessage::Input { bytes, done: None }).await;
+                let _ = messages.send(PaneMessage::Typed { id, bytes }).await;
             }
             Frame::Resize { cols, rows } if !read_only => {
                 let what = ClientFact::Size { cols, rows };

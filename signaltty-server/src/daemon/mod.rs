@@ -21,6 +21,7 @@ mod event_loop;
 mod kept;
 mod launch;
 mod listener;
+mod pane_clients;
 mod pane_task;
 mod panes;
 mod ports;
@@ -34,6 +35,7 @@ mod server;
 mod signals;
 mod spawner;
 mod subscribe;
+mod terminal_reply;
 mod tree;
 mod withheld;
 

@@ -8,7 +8,6 @@
 use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering, fence};
 use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
@@ -19,11 +18,8 @@ use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::{Instant, sleep_until};
 
 use super::event::Event;
+use super::pane_clients::{AttachedClient, Clients, styled};
 use crate::protocol::frame::Frame;
-
-/// Frames that may wait for a client. When it is full the client's backlog is
-/// dropped and replaced by a repaint.
-pub(crate) const CLIENT_FRAMES: usize = 64;
 
 /// Messages that may wait for a pane. Senders wait.
 pub(crate) const MESSAGES: usize = 256;
@@ -47,10 +43,15 @@ const DRAIN: Duration = Duration::from_millis(500);
 
 /// What a pane's task is asked to do.
 pub(crate) enum PaneMessage {
-    /// Bytes from a script or a client; answered when the terminal has them.
+    /// Bytes from a script; answered when the terminal has them.
     Input {
         bytes: Bytes,
-        done: Option<oneshot::Sender<Result<(), InputError>>>,
+        done: oneshot::Sender<Result<(), InputError>>,
+    },
+    /// Bytes from a client's terminal.
+    Typed {
+        id: u64,
+        bytes: Bytes,
     },
     Attach {
         client: AttachedClient,
@@ -76,15 +77,6 @@ pub(crate) enum PaneMessage {
     },
     /// Whether arrows are sent in application mode.
     CursorMode(oneshot::Sender<bool>),
-}
-
-/// A client that looks at a pane.
-pub(crate) struct AttachedClient {
-    pub(crate) id: u64,
-    pub(crate) frames: mpsc::Sender<Frame>,
-    /// Set while frames were dropped; the client's writer then says when it has
-    /// room again.
-    pub(crate) behind: Arc<AtomicBool>,
 }
 
 /// Why input was not taken. What was taken before stays taken.
@@ -130,7 +122,7 @@ impl PaneTask {
             screen,
             size,
             events,
-            clients: Vec::new(),
+            clients: Clients::default(),
             input: VecDeque::new(),
             waiting: 0,
             dirty: false,
@@ -147,7 +139,7 @@ impl PaneTask {
         });
         let exit = serde_json::json!({"code": status.code, "signal": status.signal});
         let exit = Frame::Exit(Bytes::from(exit.to_string()));
-        pane.farewell(&exit);
+        pane.clients.farewell(&pane.screen, &exit);
         let lines = pane.screen.lines(40);
         let last_line = lines.iter().rev().map(|line| line.trim()).find(|line| !line.is_empty());
         let (taken, until_taken) = oneshot::channel();
@@ -163,22 +155,13 @@ impl PaneTask {
     }
 }
 
-/// Tells a client the end, however slow it is; over with its connection.
-async fn farewell(client: AttachedClient, screen: Option<Frame>, exit: Frame) {
-    for frame in screen.into_iter().chain([exit]) {
-        if client.frames.send(frame).await.is_err() {
-            return;
-        }
-    }
-}
-
 struct Pane {
     instance: InstanceId,
     pty: AsyncPty,
     screen: Screen,
     size: watch::Receiver<Size>,
     events: mpsc::Sender<Event>,
-    clients: Vec<AttachedClient>,
+    clients: Clients,
     input: VecDeque<Pending>,
     waiting: usize,
     dirty: bool,
@@ -254,15 +237,6 @@ impl Pane {
         }
     }
 
-    /// Tells the clients the end.
-    fn farewell(&mut self, exit: &Frame) {
-        for client in std::mem::take(&mut self.clients) {
-            let behind = client.behind.load(Ordering::Acquire);
-            let screen = behind.then(|| Frame::Repaint(Bytes::from(self.screen.repaint())));
-            tokio::spawn(farewell(client, screen, exit.clone()));
-        }
-    }
-
     /// Whoever asks before the loop knows of the end is answered as before it.
     async fn answer_late(
         mut self,
@@ -281,38 +255,19 @@ impl Pane {
             let Some(message) = message else { return };
             self.message(message).await;
             self.fail_input();
-            self.farewell(exit);
+            self.clients.farewell(&self.screen, exit);
         }
     }
 
     async fn output(&mut self, chunk: Bytes) {
         let attached = !self.clients.is_empty();
-        let mut drained = Vec::new();
-        self.clients.retain(|client| {
-            if client.behind.load(Ordering::Acquire) {
-                return !client.frames.is_closed();
-            }
-            match client.frames.try_send(Frame::Output(chunk.clone())) {
-                Ok(()) => true,
-                Err(mpsc::error::TrySendError::Full(_)) => {
-                    client.behind.store(true, Ordering::Release);
-                    // Its writer looks for the mark after it has emptied the
-                    // queue, which it may have done just before the mark.
-                    fence(Ordering::SeqCst);
-                    if client.frames.capacity() == CLIENT_FRAMES {
-                        drained.push(client.id);
-                    }
-                    true
-                }
-                Err(mpsc::error::TrySendError::Closed(_)) => false,
-            }
-        });
+        let drained = self.clients.output(&chunk);
         if attached && self.clients.is_empty() {
             self.screen.set_attached(false);
         }
         self.screen.advance(&chunk);
         for id in drained {
-            self.repaint(id);
+            self.clients.repaint(id, &self.screen);
         }
         let answers = self.screen.take_answers();
         if !answers.is_empty() {
@@ -341,11 +296,15 @@ impl Pane {
             self.resize();
         }
         match message {
-            PaneMessage::Input { bytes, done } => self.queue(bytes, done),
+            PaneMessage::Input { bytes, done } => self.queue(bytes, Some(done)),
+            PaneMessage::Typed { id, bytes } => {
+                let bytes = self.clients.typed(id, bytes);
+                self.queue(bytes, None);
+            }
             PaneMessage::Attach { client, history } => self.attach(client, history),
-            PaneMessage::Drained(id) => self.repaint(id),
+            PaneMessage::Drained(id) => self.clients.repaint(id, &self.screen),
             PaneMessage::Detach(id) => {
-                self.clients.retain(|client| client.id != id);
+                self.clients.remove(id);
                 self.screen.set_attached(!self.clients.is_empty());
             }
             PaneMessage::Read { lines, ansi, done } => {
@@ -356,10 +315,7 @@ impl Pane {
                 let _ = done.send(self.screen.tail(max).into());
             }
             PaneMessage::History { id, lines } => {
-                let text = Bytes::from(self.styled(lines));
-                if let Some(client) = self.clients.iter().find(|client| client.id == id) {
-                    let _ = client.frames.try_send(Frame::HistoryReply(text));
-                }
+                self.clients.history(id, lines, &self.screen);
             }
             PaneMessage::CursorMode(done) => {
                 let _ = done.send(self.screen.application_cursor());
@@ -370,17 +326,13 @@ impl Pane {
     fn read(&self, lines: Option<usize>, ansi: bool) -> String {
         let count = lines.unwrap_or(usize::MAX);
         if ansi {
-            return self.styled(count);
+            return styled(&self.screen, count);
         }
         self.screen.lines(count).into_iter().fold(String::new(), |mut text, line| {
             text.push_str(&line);
             text.push('\n');
             text
         })
-    }
-
-    fn styled(&self, lines: usize) -> String {
-        signaltty_pty::tail_styled(self.screen.tail(usize::MAX).as_bytes(), lines)
     }
 
     /// Takes the size that was asked for last. The same one again changes
@@ -394,24 +346,13 @@ impl Pane {
     }
 
     fn attach(&mut self, client: AttachedClient, history: usize) {
+        let id = client.id;
+        self.clients.add(client);
         if history > 0 {
-            let text = Bytes::from(self.styled(history));
-            let _ = client.frames.try_send(Frame::HistoryReply(text));
+            self.clients.history(id, history, &self.screen);
         }
         self.screen.set_attached(true);
-        let id = client.id;
-        self.clients.push(client);
-        self.repaint(id);
-    }
-
-    /// Sends the whole screen, after which live output goes on.
-    fn repaint(&mut self, id: u64) {
-        let Some(client) = self.clients.iter().find(|client| client.id == id) else {
-            return;
-        };
-        let repaint = Frame::Repaint(Bytes::from(self.screen.repaint()));
-        let sent = client.frames.try_send(repaint).is_ok();
-        client.behind.store(!sent, Ordering::Release);
+        self.clients.repaint(id, &self.screen);
     }
 
     fn queue(&mut self, bytes: Bytes, done: Option<oneshot::Sender<Result<(), InputError>>>) {

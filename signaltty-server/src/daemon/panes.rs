@@ -139,7 +139,7 @@ impl PaneHandle {
         bytes: Bytes,
     ) -> Option<tokio::sync::oneshot::Receiver<Result<(), super::pane_task::InputError>>> {
         let (done, receiver) = tokio::sync::oneshot::channel();
-        self.messages.try_send(PaneMessage::Input { bytes, done: Some(done) }).ok()?;
+        self.messages.try_send(PaneMessage::Input { bytes, done }).ok()?;
         Some(receiver)
     }
 }

@@ -16,6 +16,7 @@ mod support;
 
 mod arrange;
 mod attach;
+mod drivers;
 mod environment;
 mod history;
 mod hooks;

@@ -1,0 +1,172 @@
+//! The clients that look at one pane, and which of them drives it.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering, fence};
+
+use bytes::Bytes;
+use signaltty_pty::Screen;
+use tokio::sync::mpsc;
+
+use super::terminal_reply::without_replies;
+use crate::protocol::frame::Frame;
+
+/// Frames that may wait for a client. When it is full the client's backlog is
+/// dropped and replaced by a repaint.
+pub(crate) const CLIENT_FRAMES: usize = 64;
+
+/// A client that looks at a pane.
+pub(crate) struct AttachedClient {
+    pub(crate) id: u64,
+    frames: mpsc::Sender<Frame>,
+    /// Set while frames were dropped; the client's writer then says when it has
+    /// room again.
+    behind: Arc<AtomicBool>,
+    read_only: bool,
+    /// The beginning of what may be a terminal's reply.
+    unfinished: Vec<u8>,
+}
+
+impl AttachedClient {
+    pub(crate) fn new(
+        id: u64,
+        frames: mpsc::Sender<Frame>,
+        behind: Arc<AtomicBool>,
+        read_only: bool,
+    ) -> Self {
+        Self { id, frames, behind, read_only, unfinished: Vec::new() }
+    }
+
+    fn is_behind(&self) -> bool {
+        self.behind.load(Ordering::Acquire)
+    }
+}
+
+/// Everyone who looks at a pane, in the order in which they came or last typed.
+/// The last one that may type drives: its terminal speaks to the program.
+#[derive(Default)]
+pub(super) struct Clients {
+    list: Vec<AttachedClient>,
+}
+
+impl Clients {
+    pub(super) fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    pub(super) fn add(&mut self, client: AttachedClient) {
+        self.list.push(client);
+    }
+
+    pub(super) fn remove(&mut self, id: u64) {
+        self.list.retain(|client| client.id != id);
+    }
+
+    fn driver(&self) -> Option<&AttachedClient> {
+        self.list.iter().rev().find(|client| !client.read_only)
+    }
+
+    /// What of a client's input is for the program. What the terminal of one
+    /// that does not drive says by itself is not; its person typing makes it
+    /// drive.
+    pub(super) fn typed(&mut self, id: u64, bytes: Bytes) -> Bytes {
+        let drives = self.driver().is_some_and(|driver| driver.id == id);
+        let Some(at) = self.list.iter().position(|client| client.id == id) else {
+            return bytes;
+        };
+        let Some(client) = self.list.get_mut(at).filter(|client| !client.read_only) else {
+            return Bytes::new();
+        };
+        let bytes = if client.unfinished.is_empty() {
+            bytes
+        } else {
+            let begun = std::mem::take(&mut client.unfinished);
+            Bytes::from([begun.as_slice(), &bytes].concat())
+        };
+        if drives {
+            return bytes;
+        }
+        let found = without_replies(&bytes);
+        client.unfinished = found.unfinished.to_vec();
+        if !found.typed.is_empty() {
+            let client = self.list.remove(at);
+            self.list.push(client);
+        }
+        Bytes::from(found.typed)
+    }
+
+    /// Hands out what the program printed. Gives the clients that are to be
+    /// repainted already.
+    pub(super) fn output(&mut self, chunk: &Bytes) -> Vec<u64> {
+        let mut drained = Vec::new();
+        self.list.retain(|client| {
+            if client.is_behind() {
+                return !client.frames.is_closed();
+            }
+            match client.frames.try_send(Frame::Output(chunk.clone())) {
+                Ok(()) => true,
+                Err(mpsc::error::TrySendError::Full(_)) => {
+                    if falls_behind(client) {
+                        drained.push(client.id);
+                    }
+                    true
+                }
+                Err(mpsc::error::TrySendError::Closed(_)) => false,
+            }
+        });
+        drained
+    }
+
+    /// Sends the whole screen, after which live output goes on.
+    pub(super) fn repaint(&mut self, id: u64, screen: &Screen) {
+        let Some(client) = self.list.iter().find(|client| client.id == id) else {
+            return;
+        };
+        let repaint = Frame::Repaint(Bytes::from(screen.repaint()));
+        let sent = client.frames.try_send(repaint).is_ok();
+        client.behind.store(!sent, Ordering::Release);
+    }
+
+    /// Sends the last lines with their styles.
+    pub(super) fn history(&mut self, id: u64, lines: usize, screen: &Screen) {
+        if let Some(client) = self.list.iter().find(|client| client.id == id) {
+            let _ = client.frames.try_send(history(screen, lines));
+        }
+    }
+
+    /// Tells everybody the end, and forgets them.
+    pub(super) fn farewell(&mut self, screen: &Screen, exit: &Frame) {
+        for client in std::mem::take(&mut self.list) {
+            let repaint = || Frame::Repaint(Bytes::from(screen.repaint()));
+            let last = client.is_behind().then(repaint).into_iter().chain([exit.clone()]);
+            tokio::spawn(tell(client, last.collect()));
+        }
+    }
+}
+
+/// Marks a client whose queue is full. Whether it is empty by now, so that
+/// nobody else will say so.
+fn falls_behind(client: &AttachedClient) -> bool {
+    client.behind.store(true, Ordering::Release);
+    // Its writer looks for the mark after it has emptied the queue, which it
+    // may have done just before the mark.
+    fence(Ordering::SeqCst);
+    client.frames.capacity() == CLIENT_FRAMES
+}
+
+/// Tells a client the last frames, however slow it is; over with its connection.
+async fn tell(client: AttachedClient, frames: Vec<Frame>) {
+    for frame in frames {
+        if client.frames.send(frame).await.is_err() {
+            return;
+        }
+    }
+}
+
+fn history(screen: &Screen, lines: usize) -> Frame {
+    Frame::HistoryReply(Bytes::from(styled(screen, lines)))
+}
+
+/// The last lines with their styles.
+pub(super) fn styled(screen: &Screen, lines: usize) -> String {
+    signaltty_pty::tail_styled(screen.tail(usize::MAX).as_bytes(), lines)
+}

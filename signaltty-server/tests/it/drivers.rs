@@ -1,0 +1,85 @@
+//! Several terminals on one pane: which of them speaks to the program.
+
+use serde_json::json;
+
+use crate::support::frames::Attached;
+use crate::support::{Home, Server};
+
+fn attach(server: &Server, pane: &str) -> Attached {
+    server.connect().attach(json!({"pane": pane, "cols": 80, "rows": 24}))
+}
+
+/// Shows every byte that it gets.
+fn shows_bytes(server: &Server, home: &Home) -> String {
+    let pane = server.sh(home, "stty raw -echo; echo ready; exec cat -v");
+    server.wait_text(&pane, "ready");
+    pane
+}
+
+#[test]
+fn only_the_terminal_that_drives_answers_the_program() {
+    let home = Home::new();
+    let server = Server::start(&home);
+    let pane = shows_bytes(&server, &home);
+    let mut first = attach(&server, &pane);
+    first.wait_text("ready");
+    let mut second = attach(&server, &pane);
+    second.wait_text("ready");
+
+    // The second came last and drives. All kinds of replies, one of them cut.
+    for reply in ["\u{1b}[5;5R", "\u{1b}[?62c\u{1b}[0n", "\u{1b}]11;rgb:1/", "2/3\u{1b}\\"] {
+        first.input(reply);
+    }
+    first.input("\u{1b}[I\u{1b}[<0;1;1M");
+    first.input("typed");
+    let seen = first.wait_text("typed");
+    assert!(!seen.contains('^') && !seen.contains("rgb"), "{seen:?}");
+
+    // Who types drives from then on.
+    second.wait_text("typed");
+    second.input("\u{1b}[7;7R");
+    first.input("\u{1b}[6;6R");
+    first.wait_text("^[[6;6R");
+    second.input("more");
+    let seen = second.wait_text("more");
+    assert!(seen.contains("^[[6;6R") && !seen.contains("7;7"), "{seen:?}");
+
+    // Once it went, the one before it drives again.
+    second.send(crate::support::frames::DETACH, b"");
+    while second.next().is_some() {}
+    first.input("\u{1b}[8;8R");
+    first.wait_text("^[[8;8R");
+}
+
+/// Asks its terminal for its state after each byte, and shows the answer.
+const ASKS: &str = "stty raw -echo; echo ready; while head -c 1 >/dev/null; do \
+    printf 'asks\\033[5n'; head -c 4 | cat -v; done";
+
+#[test]
+fn a_program_is_answered_while_its_clients_only_look() {
+    let home = Home::new();
+    let server = Server::start(&home);
+    let pane = server.sh(&home, ASKS);
+    server.wait_text(&pane, "ready");
+    let ask = json!({"pane": pane, "cols": 80, "rows": 24, "read_only": true});
+    let mut watcher = server.connect().attach(ask);
+    watcher.wait_text("ready");
+    server.ask("pane.send", json!({"pane": pane, "text": "g"}));
+    watcher.wait_text("^[[0n");
+
+    // The terminal of one that drives answers, however many look on.
+    let mut driver = attach(&server, &pane);
+    driver.wait_text("ready");
+    server.ask("pane.send", json!({"pane": pane, "text": "g"}));
+    driver.wait_text("asks");
+    driver.input("\u{1b}[3n");
+    let seen = driver.wait_text("^[[3n");
+    assert!(!seen.contains("^[[0n"), "{seen:?}");
+
+    // After it went, the server answers again.
+    driver.send(crate::support::frames::DETACH, b"");
+    while driver.next().is_some() {}
+    watcher.wait_text("^[[3n");
+    server.ask("pane.send", json!({"pane": pane, "text": "g"}));
+    watcher.wait_text("^[[0n");
+}
