@@ -4,16 +4,17 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering, fence};
 
-use bytes::BytesMut;
+use bytes::{Bytes, BytesMut};
 use serde_json::Value;
 use signaltty_core::id::PaneId;
 use tokio::io::AsyncWriteExt as _;
 use tokio::net::UnixStream;
-use tokio::net::unix::OwnedWriteHalf;
-use tokio::sync::mpsc;
+use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
+use tokio::sync::{Semaphore, mpsc};
 
 use super::event::{ClientFact, Event};
 use super::pane_clients::{AttachedClient, CLIENT_FRAMES};
+use super::pane_input;
 use super::pane_task::PaneMessage;
 use crate::protocol::WireError;
 use crate::protocol::frame::{Frame, FrameReader};
@@ -22,6 +23,8 @@ use crate::protocol::frame::{Frame, FrameReader};
 pub(crate) struct Attachment {
     pub(crate) pane: PaneId,
     pub(crate) messages: mpsc::Sender<PaneMessage>,
+    /// Room for what the client types.
+    pub(crate) room: Arc<Semaphore>,
     pub(crate) read_only: bool,
     pub(crate) history: usize,
     /// The reply, after which frames begin.
@@ -37,6 +40,7 @@ static NEXT_CLIENT: AtomicU64 = AtomicU64::new(1);
 pub(crate) struct Attached {
     pane: PaneId,
     messages: mpsc::Sender<PaneMessage>,
+    room: Arc<Semaphore>,
     read_only: bool,
     id: u64,
     queue: mpsc::Receiver<Frame>,
@@ -54,13 +58,13 @@ impl Attachment {
         let id = NEXT_CLIENT.fetch_add(1, Ordering::Relaxed);
         let (frames, queue) = mpsc::channel(CLIENT_FRAMES);
         let behind = Arc::new(AtomicBool::new(false));
-        let Self { pane, messages, read_only, history, .. } = self;
+        let Self { pane, messages, room, read_only, history, .. } = self;
         let client = AttachedClient::new(id, frames, Arc::clone(&behind), read_only);
         let attach = PaneMessage::Attach { client, history };
         if messages.send(attach).await.is_err() {
             return Err(super::dispatch::not_live(pane, "exited"));
         }
-        Ok(Attached { pane, messages, read_only, id, queue, behind })
+        Ok(Attached { pane, messages, room, read_only, id, queue, behind })
     }
 }
 
@@ -72,11 +76,11 @@ pub(crate) async fn serve(
     events: mpsc::Sender<Event>,
 ) -> io::Result<()> {
     let (read, write) = stream.into_split();
-    let Attached { pane, messages, read_only, id, queue, behind } = attached;
+    let Attached { pane, messages, room, read_only, id, queue, behind } = attached;
     let _ = events.send(Event::Client { pane, what: ClientFact::Seen }).await;
     let writer = write_frames(write, queue, id, behind, messages.clone());
-    let reader =
-        read_frames(FrameReader::new(read, buffered), id, pane, read_only, &messages, &events);
+    let client = Reader { id, pane, read_only, room, messages: &messages, events: &events };
+    let reader = client.serve(FrameReader::new(read, buffered));
     // Both live until the pane knows: a client that sees the end of its
     // connection no longer drives.
     tokio::pin!(writer, reader);
@@ -120,32 +124,45 @@ async fn write_frames(
     Ok(())
 }
 
-async fn read_frames(
-    mut reader: FrameReader<tokio::net::unix::OwnedReadHalf>,
+/// Who reads what a client sends.
+struct Reader<'a> {
     id: u64,
     pane: PaneId,
     read_only: bool,
-    messages: &mpsc::Sender<PaneMessage>,
-    events: &mpsc::Sender<Event>,
-) -> io::Result<()> {
-    while let Some(frame) = reader.next().await? {
-        // A process that ended takes nothing any more. The connection goes on
-        // until its client has been told so.
-        match frame {
-            Frame::Input(bytes) if !read_only => {
-                let _ = messages.send(PaneMessage::Typed { id, bytes }).await;
+    room: Arc<Semaphore>,
+    messages: &'a mpsc::Sender<PaneMessage>,
+    events: &'a mpsc::Sender<Event>,
+}
+
+impl Reader<'_> {
+    async fn serve(&self, mut frames: FrameReader<OwnedReadHalf>) -> io::Result<()> {
+        while let Some(frame) = frames.next().await? {
+            // A process that ended takes nothing any more. The connection goes on
+            // until its client has been told so.
+            match frame {
+                Frame::Input(bytes) if !self.read_only => self.typed(bytes).await,
+                Frame::Resize { cols, rows } if !self.read_only => {
+                    let what = ClientFact::Size { cols, rows };
+                    let _ = self.events.send(Event::Client { pane: self.pane, what }).await;
+                }
+                Frame::HistoryRequest { lines } => {
+                    let lines = usize::try_from(lines).unwrap_or(usize::MAX);
+                    let _ = self.messages.send(PaneMessage::History { id: self.id, lines }).await;
+                }
+                Frame::Detach => return Ok(()),
+                _ => {}
             }
-            Frame::Resize { cols, rows } if !read_only => {
-                let what = ClientFact::Size { cols, rows };
-                let _ = events.send(Event::Client { pane, what }).await;
-            }
-            Frame::HistoryRequest { lines } => {
-                let lines = usize::try_from(lines).unwrap_or(usize::MAX);
-                let _ = messages.send(PaneMessage::History { id, lines }).await;
-            }
-            Frame::Detach => return Ok(()),
-            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Passes on what the person typed once there is room for it, however long
+    /// that takes: nothing of it is dropped, and this client alone waits.
+    async fn typed(&self, bytes: Bytes) {
+        let room = Arc::clone(&self.room).acquire_many_owned(pane_input::room(bytes.len()));
+        // Nobody closes it.
+        if let Ok(room) = room.await {
+            let _ = self.messages.send(PaneMessage::Typed { id: self.id, bytes, room }).await;
         }
     }
-    Ok(())
 }

@@ -355,7 +355,7 @@ impl Daemon {
             let state = view.map_or("gone", |view| view.state.as_str());
             return Err(not_live(pane, state));
         };
-        let messages = handle.messages.clone();
+        let (messages, room) = (handle.messages.clone(), Arc::clone(&handle.room));
         // Only who drives a pane sizes it. Before the client is attached, so
         // that its first screen has that size.
         if !ask.read_only {
@@ -366,6 +366,7 @@ impl Daemon {
         Ok(Attachment {
             pane,
             messages,
+            room,
             read_only: ask.read_only,
             history: ask.history,
             reply: json!({

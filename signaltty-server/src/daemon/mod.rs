@@ -22,6 +22,7 @@ mod kept;
 mod launch;
 mod listener;
 mod pane_clients;
+mod pane_input;
 mod pane_task;
 mod panes;
 mod ports;

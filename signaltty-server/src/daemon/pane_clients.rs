@@ -7,6 +7,7 @@ use bytes::Bytes;
 use signaltty_pty::Screen;
 use tokio::sync::mpsc;
 
+use super::pane_input::Lost;
 use super::terminal_reply::without_replies;
 use crate::protocol::frame::Frame;
 
@@ -130,6 +131,15 @@ impl Clients {
     pub(super) fn history(&mut self, id: u64, lines: usize, screen: &Screen) {
         if let Some(client) = self.list.iter().find(|client| client.id == id) {
             let _ = client.frames.try_send(history(screen, lines));
+        }
+    }
+
+    /// Tells a client that what its person typed did not arrive.
+    pub(super) fn lost(&self, lost: Lost) {
+        let text = format!("{} typed bytes were lost: the terminal was closed", lost.bytes);
+        tracing::debug!(client = lost.client, "{text}");
+        if let Some(client) = self.list.iter().find(|client| client.id == lost.client) {
+            let _ = client.frames.try_send(Frame::Notice(Bytes::from(text)));
         }
     }
 

@@ -5,7 +5,6 @@
 //! client that cannot keep up loses its backlog and gets a repaint, and never
 //! slows the pane or another client (T4).
 
-use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,21 +13,16 @@ use bytes::{Bytes, BytesMut};
 use signaltty_core::id::InstanceId;
 use signaltty_core::session::PaneFact;
 use signaltty_pty::{AsyncPty, Child, READ_BUFFER, Screen, ScreenEvent, Size};
-use tokio::sync::{mpsc, oneshot, watch};
+use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot, watch};
 use tokio::time::{Instant, sleep_until};
 
 use super::event::Event;
 use super::pane_clients::{AttachedClient, Clients, styled};
+use super::pane_input::{Done, InputQueue, write};
 use crate::protocol::frame::Frame;
 
 /// Messages that may wait for a pane. Senders wait.
 pub(crate) const MESSAGES: usize = 256;
-
-/// Bytes of input that may wait for the program to read them; more is refused.
-const INPUT_BYTES: usize = 1024 * 1024;
-
-/// How long input may wait for the program to read it.
-const INPUT_DEADLINE: Duration = Duration::from_secs(5);
 
 /// An agent is looked at again once its pane was quiet for so long.
 const QUIET: Duration = Duration::from_millis(250);
@@ -46,12 +40,14 @@ pub(crate) enum PaneMessage {
     /// Bytes from a script; answered when the terminal has them.
     Input {
         bytes: Bytes,
-        done: oneshot::Sender<Result<(), InputError>>,
+        done: Done,
     },
     /// Bytes from a client's terminal.
     Typed {
         id: u64,
         bytes: Bytes,
+        /// Held until the program has read it.
+        room: OwnedSemaphorePermit,
     },
     Attach {
         client: AttachedClient,
@@ -77,24 +73,6 @@ pub(crate) enum PaneMessage {
     },
     /// Whether arrows are sent in application mode.
     CursorMode(oneshot::Sender<bool>),
-}
-
-/// Why input was not taken. What was taken before stays taken.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum InputError {
-    #[error("the program did not read its input within 5 s; {written} bytes were taken")]
-    Timeout { written: usize },
-    #[error("{waiting} bytes wait for the program to read them already; try again later")]
-    Full { waiting: usize },
-    #[error("the terminal was closed; {written} bytes were taken")]
-    Closed { written: usize },
-}
-
-struct Pending {
-    bytes: Bytes,
-    written: usize,
-    deadline: Instant,
-    done: Option<oneshot::Sender<Result<(), InputError>>>,
 }
 
 /// Everything of one pane's process.
@@ -123,8 +101,7 @@ impl PaneTask {
             size,
             events,
             clients: Clients::default(),
-            input: VecDeque::new(),
-            waiting: 0,
+            input: InputQueue::default(),
             dirty: false,
             quiet_at: None,
             look_by: None,
@@ -132,7 +109,7 @@ impl PaneTask {
         };
         let status = pane.serve(&child, &mut messages).await;
         pane.drain().await;
-        pane.fail_input();
+        pane.input.close();
         let status = status.unwrap_or_else(|error| {
             tracing::error!(pane = %instance, "waiting for a process failed: {error}");
             signaltty_pty::ExitStatus { code: None, signal: None }
@@ -162,8 +139,7 @@ struct Pane {
     size: watch::Receiver<Size>,
     events: mpsc::Sender<Event>,
     clients: Clients,
-    input: VecDeque<Pending>,
-    waiting: usize,
+    input: InputQueue,
     dirty: bool,
     quiet_at: Option<Instant>,
     look_by: Option<Instant>,
@@ -183,7 +159,8 @@ impl Pane {
         let exit = child.wait();
         tokio::pin!(exit);
         loop {
-            let front = self.input.front().map(|p| (p.bytes.slice(p.written..), p.deadline));
+            let front = self.input.front();
+            let deadline = self.input.deadline();
             let quiet_at = self.quiet_at;
             tokio::select! {
                 status = &mut exit => return status,
@@ -207,7 +184,12 @@ impl Pane {
                     }
                 },
                 written = write(&self.pty, front.as_ref()), if front.is_some() => {
-                    self.input_written(written);
+                    if let Some(lost) = self.input.written(written) {
+                        self.clients.lost(lost);
+                    }
+                }
+                () = sleep_until(deadline.unwrap_or_else(Instant::now)), if deadline.is_some() => {
+                    self.input.expire(Instant::now());
                 }
                 changed = self.size.changed(), if sized => {
                     sized = changed.is_ok();
@@ -254,7 +236,7 @@ impl Pane {
             };
             let Some(message) = message else { return };
             self.message(message).await;
-            self.fail_input();
+            self.input.close();
             self.clients.farewell(&self.screen, exit);
         }
     }
@@ -270,9 +252,7 @@ impl Pane {
             self.clients.repaint(id, &self.screen);
         }
         let answers = self.screen.take_answers();
-        if !answers.is_empty() {
-            self.queue(Bytes::from(answers), None);
-        }
+        self.input.terminal(Bytes::from(answers));
         for event in self.screen.take_events() {
             if let Some(fact) = fact(event) {
                 let _ = self.events.send(Event::Fact { instance: self.instance, fact }).await;
@@ -296,10 +276,10 @@ impl Pane {
             self.resize();
         }
         match message {
-            PaneMessage::Input { bytes, done } => self.queue(bytes, Some(done)),
-            PaneMessage::Typed { id, bytes } => {
+            PaneMessage::Input { bytes, done } => self.input.script(bytes, done),
+            PaneMessage::Typed { id, bytes, room } => {
                 let bytes = self.clients.typed(id, bytes);
-                self.queue(bytes, None);
+                self.input.typed(id, bytes, room);
             }
             PaneMessage::Attach { client, history } => self.attach(client, history),
             PaneMessage::Drained(id) => self.clients.repaint(id, &self.screen),
@@ -353,74 +333,6 @@ impl Pane {
         }
         self.screen.set_attached(true);
         self.clients.repaint(id, &self.screen);
-    }
-
-    fn queue(&mut self, bytes: Bytes, done: Option<oneshot::Sender<Result<(), InputError>>>) {
-        if self.waiting + bytes.len() > INPUT_BYTES {
-            answer(done, Err(InputError::Full { waiting: self.waiting }));
-            return;
-        }
-        if bytes.is_empty() {
-            answer(done, Ok(()));
-            return;
-        }
-        self.waiting += bytes.len();
-        let deadline = Instant::now() + INPUT_DEADLINE;
-        self.input.push_back(Pending { bytes, written: 0, deadline, done });
-    }
-
-    fn input_written(&mut self, written: Result<usize, WriteEnd>) {
-        let Some(front) = self.input.front_mut() else {
-            return;
-        };
-        let result = match written {
-            Ok(count) => {
-                front.written += count;
-                self.waiting = self.waiting.saturating_sub(count);
-                if front.written < front.bytes.len() {
-                    return;
-                }
-                Ok(())
-            }
-            Err(WriteEnd::Timeout) => Err(InputError::Timeout { written: front.written }),
-            Err(WriteEnd::Closed) => Err(InputError::Closed { written: front.written }),
-        };
-        if let Some(front) = self.input.pop_front() {
-            self.waiting = self.waiting.saturating_sub(front.bytes.len() - front.written);
-            answer(front.done, result);
-        }
-    }
-
-    fn fail_input(&mut self) {
-        for pending in self.input.drain(..) {
-            answer(pending.done, Err(InputError::Closed { written: pending.written }));
-        }
-    }
-}
-
-enum WriteEnd {
-    Timeout,
-    Closed,
-}
-
-async fn write(pty: &AsyncPty, front: Option<&(Bytes, Instant)>) -> Result<usize, WriteEnd> {
-    let Some((bytes, deadline)) = front else {
-        return Ok(0);
-    };
-    // Writes that succeed at once would else never let other tasks run.
-    tokio::task::consume_budget().await;
-    match tokio::time::timeout_at(*deadline, pty.write_some(bytes)).await {
-        Ok(Ok(count)) => Ok(count),
-        Ok(Err(_)) => Err(WriteEnd::Closed),
-        Err(_) => Err(WriteEnd::Timeout),
-    }
-}
-
-fn answer(done: Option<oneshot::Sender<Result<(), InputError>>>, result: Result<(), InputError>) {
-    if let Some(done) = done {
-        let _ = done.send(result);
-    } else if let Err(error) = result {
-        tracing::debug!("input of a client was dropped: {error}");
     }
 }
 

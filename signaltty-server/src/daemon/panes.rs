@@ -7,10 +7,11 @@ use std::time::Duration;
 use bytes::Bytes;
 use signaltty_core::id::{InstanceId, PaneId};
 use signaltty_pty::{Child, HistoryLimit, Pty, Screen, Size};
-use tokio::sync::{mpsc, watch};
+use tokio::sync::{Semaphore, mpsc, watch};
 
 use super::event::Event;
 use super::kept::Kept;
+use super::pane_input::{INPUT_BYTES, InputError};
 use super::pane_task::{MESSAGES, PaneMessage, PaneTask};
 
 /// Says in a screen where the output of an earlier process ends (C044).
@@ -24,6 +25,8 @@ pub(crate) struct PaneHandle {
     /// The size that its terminal shall have. Only the last one counts, so it
     /// needs no room in a queue.
     pub(crate) size: watch::Sender<Size>,
+    /// Room for what clients type. They wait for it, in turn.
+    pub(crate) room: Arc<Semaphore>,
     pub(crate) child: Arc<Child>,
     /// It printed something that is not on the disk.
     pub(crate) printed: bool,
@@ -85,6 +88,7 @@ impl Panes {
             pane: start.pane,
             messages: send,
             size,
+            room: Arc::new(Semaphore::new(INPUT_BYTES)),
             child,
             // Its screen begins with what was kept, which is saved with it.
             printed: self.kept.forget(start.pane),
@@ -137,7 +141,7 @@ impl PaneHandle {
     pub(crate) fn input(
         &self,
         bytes: Bytes,
-    ) -> Option<tokio::sync::oneshot::Receiver<Result<(), super::pane_task::InputError>>> {
+    ) -> Option<tokio::sync::oneshot::Receiver<Result<(), InputError>>> {
         let (done, receiver) = tokio::sync::oneshot::channel();
         self.messages.try_send(PaneMessage::Input { bytes, done }).ok()?;
         Some(receiver)

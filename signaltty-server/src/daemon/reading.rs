@@ -7,7 +7,8 @@ use signaltty_persist::tail::Tail;
 use tokio::sync::oneshot;
 
 use super::effects::to_value;
-use super::pane_task::{InputError, PaneMessage};
+use super::pane_input::InputError;
+use super::pane_task::PaneMessage;
 use super::panes::PaneHandle;
 use crate::protocol::{PaneRead, PaneText, WireError, code, key_bytes};
 

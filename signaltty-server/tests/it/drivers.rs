@@ -1,9 +1,11 @@
 //! Several terminals on one pane: which of them speaks to the program.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use serde_json::json;
 
-use crate::support::frames::Attached;
-use crate::support::{Home, Server};
+use crate::support::frames::{Attached, DETACH, HISTORY, HISTORY_REQUEST};
+use crate::support::{Home, Server, wait_until};
 
 fn attach(server: &Server, pane: &str) -> Attached {
     server.connect().attach(json!({"pane": pane, "cols": 80, "rows": 24}))
@@ -45,7 +47,7 @@ fn only_the_terminal_that_drives_answers_the_program() {
     assert!(seen.contains("^[[6;6R") && !seen.contains("7;7"), "{seen:?}");
 
     // Once it went, the one before it drives again.
-    second.send(crate::support::frames::DETACH, b"");
+    second.send(DETACH, b"");
     while second.next().is_some() {}
     first.input("\u{1b}[8;8R");
     first.wait_text("^[[8;8R");
@@ -77,9 +79,47 @@ fn a_program_is_answered_while_its_clients_only_look() {
     assert!(!seen.contains("^[[0n"), "{seen:?}");
 
     // After it went, the server answers again.
-    driver.send(crate::support::frames::DETACH, b"");
+    driver.send(DETACH, b"");
     while driver.next().is_some() {}
     watcher.wait_text("^[[3n");
     server.ask("pane.send", json!({"pane": pane, "text": "g"}));
     watcher.wait_text("^[[0n");
+}
+
+#[test]
+fn nothing_typed_is_lost_while_a_program_does_not_read() {
+    const PIECE: usize = 64 * 1024;
+    const PIECES: usize = 64;
+    let home = Home::new();
+    let server = Server::start(&home);
+    let script = format!(
+        "mkfifo go; stty raw -echo; echo ready; read line <go; head -c {} | wc -c; exec cat",
+        PIECE * PIECES
+    );
+    let pane = server.sh(&home, &script);
+    server.wait_text(&pane, "ready");
+    let mut typist = attach(&server, &pane);
+    let mut other = attach(&server, &pane);
+    other.wait_text("ready");
+    let sent = AtomicUsize::new(0);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            for _ in 0..PIECES {
+                typist.input(&"x".repeat(PIECE));
+                sent.fetch_add(1, Ordering::SeqCst);
+            }
+        });
+        // More than the server keeps waiting.
+        wait_until("typing", || sent.load(Ordering::SeqCst) * PIECE > 1024 * 1024);
+        // The pane and its other client go on; a script is told.
+        other.resize(70, 20);
+        wait_until("the size", || server.pane(&pane)["cols"] == 70);
+        other.send(HISTORY_REQUEST, &100_u32.to_le_bytes());
+        other.wait_kind(HISTORY);
+        let failure =
+            server.call("pane.send", json!({"pane": pane, "text": "script"})).unwrap_err();
+        assert!(["TIMEOUT", "RATE_LIMITED"].contains(&failure.code.as_str()), "{}", failure.code);
+        std::fs::write(home.work().join("go"), "\n").unwrap();
+    });
+    other.wait_text(&(PIECE * PIECES).to_string());
 }

@@ -11,6 +11,7 @@ pub const INPUT: u8 = 2;
 pub const RESIZE: u8 = 3;
 pub const REPAINT: u8 = 4;
 pub const EXIT: u8 = 5;
+pub const HISTORY_REQUEST: u8 = 7;
 pub const HISTORY: u8 = 8;
 pub const DETACH: u8 = 9;
 
