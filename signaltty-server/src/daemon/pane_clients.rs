@@ -50,10 +50,6 @@ pub(super) struct Clients {
 }
 
 impl Clients {
-    pub(super) fn is_empty(&self) -> bool {
-        self.list.is_empty()
-    }
-
     pub(super) fn add(&mut self, client: AttachedClient) {
         self.list.push(client);
     }
@@ -64,6 +60,12 @@ impl Clients {
 
     fn driver(&self) -> Option<&AttachedClient> {
         self.list.iter().rev().find(|client| !client.read_only)
+    }
+
+    /// Whether a client's terminal answers the program: it drives, and sees what
+    /// the program asks.
+    pub(super) fn answer(&self) -> bool {
+        self.driver().is_some_and(|driver| !driver.is_behind())
     }
 
     /// What of a client's input is for the program. What the terminal of one
@@ -179,4 +181,43 @@ fn history(screen: &Screen, lines: usize) -> Frame {
 /// The last lines with their styles.
 pub(super) fn styled(screen: &Screen, lines: usize) -> String {
     signaltty_pty::tail_styled(screen.tail(usize::MAX).as_bytes(), lines)
+}
+
+#[cfg(test)]
+mod tests {
+    use signaltty_pty::{HistoryLimit, Size};
+
+    use super::*;
+
+    fn client(id: u64, read_only: bool) -> (AttachedClient, mpsc::Receiver<Frame>) {
+        let (frames, queue) = mpsc::channel(CLIENT_FRAMES);
+        (AttachedClient::new(id, frames, Arc::default(), read_only), queue)
+    }
+
+    fn flood(clients: &mut Clients) {
+        for _ in 0..=CLIENT_FRAMES {
+            assert_eq!(clients.output(&Bytes::from_static(b"x")), [0; 0]);
+        }
+    }
+
+    #[test]
+    fn a_terminal_answers_while_it_drives_and_sees_the_questions() {
+        let screen = Screen::new(Size::default(), HistoryLimit::default());
+        let mut clients = Clients::default();
+        assert!(!clients.answer());
+        let (watcher, _watched) = client(1, true);
+        clients.add(watcher);
+        assert!(!clients.answer(), "one that only looks");
+        let (driver, mut queue) = client(2, false);
+        clients.add(driver);
+        assert!(clients.answer());
+        flood(&mut clients);
+        assert!(!clients.answer(), "one that is behind");
+        while queue.try_recv().is_ok() {}
+        clients.repaint(2, &screen);
+        assert!(clients.answer(), "it has caught up");
+        drop(queue);
+        clients.output(&Bytes::from_static(b"x"));
+        assert!(!clients.answer(), "it is gone");
+    }
 }

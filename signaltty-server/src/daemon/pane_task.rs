@@ -242,11 +242,8 @@ impl Pane {
     }
 
     async fn output(&mut self, chunk: Bytes) {
-        let attached = !self.clients.is_empty();
         let drained = self.clients.output(&chunk);
-        if attached && self.clients.is_empty() {
-            self.screen.set_attached(false);
-        }
+        self.settle_who_answers();
         self.screen.advance(&chunk);
         for id in drained {
             self.clients.repaint(id, &self.screen);
@@ -270,6 +267,12 @@ impl Pane {
         }
     }
 
+    /// The program's questions have one answer: of the terminal that drives, or
+    /// of the server where none does or it does not see them.
+    fn settle_who_answers(&mut self) {
+        self.screen.set_attached(self.clients.answer());
+    }
+
     async fn message(&mut self, message: PaneMessage) {
         // Whoever saw a new size finds it in the terminal.
         if self.size.has_changed().unwrap_or(false) {
@@ -283,10 +286,7 @@ impl Pane {
             }
             PaneMessage::Attach { client, history } => self.attach(client, history),
             PaneMessage::Drained(id) => self.clients.repaint(id, &self.screen),
-            PaneMessage::Detach(id) => {
-                self.clients.remove(id);
-                self.screen.set_attached(!self.clients.is_empty());
-            }
+            PaneMessage::Detach(id) => self.clients.remove(id),
             PaneMessage::Read { lines, ansi, done } => {
                 let _ = done.send(self.read(lines, ansi));
             }
@@ -331,7 +331,6 @@ impl Pane {
         if history > 0 {
             self.clients.history(id, history, &self.screen);
         }
-        self.screen.set_attached(true);
         self.clients.repaint(id, &self.screen);
     }
 }
