@@ -1,5 +1,6 @@
 //! The clients that look at one pane, and which of them drives it.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering, fence};
 
@@ -15,6 +16,9 @@ use crate::protocol::frame::Frame;
 /// dropped and replaced by a repaint.
 pub(crate) const CLIENT_FRAMES: usize = 64;
 
+/// Replies of history that may wait for room in a client's queue.
+const OWED: usize = 16;
+
 /// A client that looks at a pane.
 pub(crate) struct AttachedClient {
     pub(crate) id: u64,
@@ -25,6 +29,9 @@ pub(crate) struct AttachedClient {
     read_only: bool,
     /// The beginning of what may be a terminal's reply.
     unfinished: Vec<u8>,
+    /// Lines of history that it asked for while its queue was full, an entry for
+    /// each reply. One over the bound takes the place of the newest.
+    owed: VecDeque<usize>,
 }
 
 impl AttachedClient {
@@ -34,7 +41,7 @@ impl AttachedClient {
         behind: Arc<AtomicBool>,
         read_only: bool,
     ) -> Self {
-        Self { id, frames, behind, read_only, unfinished: Vec::new() }
+        Self { id, frames, behind, read_only, unfinished: Vec::new(), owed: VecDeque::new() }
     }
 
     fn is_behind(&self) -> bool {
@@ -119,20 +126,36 @@ impl Clients {
         drained
     }
 
-    /// Sends the whole screen, after which live output goes on.
+    /// Sends the history that is owed and the whole screen, after which live
+    /// output goes on.
     pub(super) fn repaint(&mut self, id: u64, screen: &Screen) {
-        let Some(client) = self.list.iter().find(|client| client.id == id) else {
+        let Some(client) = self.list.iter_mut().find(|client| client.id == id) else {
             return;
         };
+        while let Some(lines) = client.owed.front() {
+            if client.frames.try_send(history(screen, *lines)).is_err() {
+                break;
+            }
+            client.owed.pop_front();
+        }
         let repaint = Frame::Repaint(Bytes::from(screen.repaint()));
-        let sent = client.frames.try_send(repaint).is_ok();
+        let sent = client.owed.is_empty() && client.frames.try_send(repaint).is_ok();
         client.behind.store(!sent, Ordering::Release);
     }
 
-    /// Sends the last lines with their styles.
+    /// Sends the last lines with their styles, now or once there is room.
     pub(super) fn history(&mut self, id: u64, lines: usize, screen: &Screen) {
-        if let Some(client) = self.list.iter().find(|client| client.id == id) {
-            let _ = client.frames.try_send(history(screen, lines));
+        let Some(client) = self.list.iter_mut().find(|client| client.id == id) else {
+            return;
+        };
+        if client.owed.is_empty() && client.frames.try_send(history(screen, lines)).is_ok() {
+            return;
+        }
+        client.owed.truncate(OWED - 1);
+        client.owed.push_back(lines);
+        // It catches up as after output that it could not take.
+        if falls_behind(client) {
+            self.repaint(id, screen);
         }
     }
 
@@ -149,8 +172,10 @@ impl Clients {
     pub(super) fn farewell(&mut self, screen: &Screen, exit: &Frame) {
         for client in std::mem::take(&mut self.list) {
             let repaint = || Frame::Repaint(Bytes::from(screen.repaint()));
-            let last = client.is_behind().then(repaint).into_iter().chain([exit.clone()]);
-            tokio::spawn(tell(client, last.collect()));
+            let owed = client.owed.iter().map(|lines| history(screen, *lines));
+            let behind = client.is_behind().then(repaint);
+            let last = owed.chain(behind).chain([exit.clone()]).collect();
+            tokio::spawn(tell(client, last));
         }
     }
 }
@@ -219,5 +244,31 @@ mod tests {
         drop(queue);
         clients.output(&Bytes::from_static(b"x"));
         assert!(!clients.answer(), "it is gone");
+    }
+
+    #[test]
+    fn history_that_was_asked_for_comes_once_there_is_room() {
+        let mut screen = Screen::new(Size::default(), HistoryLimit::default());
+        screen.advance(b"a line");
+        let mut clients = Clients::default();
+        let (driver, mut queue) = client(1, false);
+        clients.add(driver);
+        // Full, and nothing was dropped yet.
+        for _ in 0..CLIENT_FRAMES {
+            clients.output(&Bytes::from_static(b"x"));
+        }
+        clients.history(1, 10, &screen);
+        clients.history(1, 20, &screen);
+        assert!(clients.list[0].is_behind(), "its writer says when there is room");
+        for _ in 0..CLIENT_FRAMES {
+            assert!(matches!(queue.try_recv(), Ok(Frame::Output(_))));
+        }
+        clients.repaint(1, &screen);
+        for _ in 0..2 {
+            let Ok(Frame::HistoryReply(text)) = queue.try_recv() else { panic!("lost") };
+            assert_eq!(text, "a line\n");
+        }
+        assert!(matches!(queue.try_recv(), Ok(Frame::Repaint(_))));
+        assert!(queue.try_recv().is_err() && !clients.list[0].is_behind());
     }
 }
