@@ -38,7 +38,7 @@ impl Daemon {
                 self.spawn(pane, instance, command, size, request);
             }
             Effect::Resize { instance, size } => {
-                let size = signaltty_pty::Size::new(size.cols, size.rows);
+                let size = panes::terminal_size(size.cols, size.rows);
                 if let Some(handle) = self.panes.of(instance) {
                     // A task that has ended has no terminal to be resized.
                     let _ = handle.size.send(size);

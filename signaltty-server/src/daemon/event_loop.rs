@@ -21,7 +21,7 @@ use super::environment::Env;
 use super::error::ServerError;
 use super::event::{Answer, ClientFact, Event};
 use super::launch::{self, Prepared};
-use super::panes::{Panes, Start};
+use super::panes::{self, Panes, Start};
 use super::ports::Ports;
 use super::publisher::Publisher;
 use super::saver::{SaveOutcome, Saver};
@@ -428,7 +428,8 @@ impl Daemon {
                 if tab.record.layout.len() > 1 {
                     return;
                 }
-                let area = signaltty_core::layout::Size { cols: cols.max(1), rows: rows.max(1) };
+                let size = panes::terminal_size(cols, rows);
+                let area = signaltty_core::layout::Size { cols: size.cols, rows: size.rows };
                 Command::SetArea { tab: record.tab, area }
             }
         };

@@ -90,7 +90,7 @@ impl Launcher<'_> {
             _ => None,
         };
         let launch = wired.launch;
-        let size = signaltty_pty::Size::new(size.cols, size.rows);
+        let size = super::panes::terminal_size(size.cols, size.rows);
         let spec = SpawnSpec { argv: launch.argv, cwd: cwd.clone(), env: launch.env, size };
         Ok(Prepared {
             spec,

@@ -17,6 +17,16 @@ use super::pane_task::{MESSAGES, PaneMessage, PaneTask};
 /// Says in a screen where the output of an earlier process ends (C044).
 pub(crate) const SEPARATOR: &str = "──── before this start ────";
 
+/// The least and the largest terminal: a wide character fits, and nobody makes
+/// the server keep a screen of gigabytes.
+const SIZES: (Size, Size) = (Size::new(2, 1), Size::new(1_000, 500));
+
+/// The size that a terminal gets where this one is asked for.
+pub(crate) fn terminal_size(cols: u16, rows: u16) -> Size {
+    let (least, most) = SIZES;
+    Size::new(cols.clamp(least.cols, most.cols), rows.clamp(least.rows, most.rows))
+}
+
 /// A pane's process as the loop sees it.
 #[derive(Clone)]
 pub(crate) struct PaneHandle {

@@ -82,9 +82,16 @@ fn d10_a_client_that_drives_a_lone_pane_sizes_it() {
     wait_until("its new size", || size(&server, &pane) == (70, 20));
     client.input("\r");
     client.wait_text("20 70");
-    // Nothing is smaller than a cell.
+    // A terminal has room for a wide character, and is no larger than one can be;
+    // what the server says is what the program sees.
     client.resize(0, 0);
-    wait_until("its least size", || size(&server, &pane) == (1, 1));
+    wait_until("its least size", || size(&server, &pane) == (2, 1));
+    client.input("\r");
+    client.wait_text("1 2\r\n");
+    client.resize(u16::MAX, u16::MAX);
+    wait_until("its largest size", || size(&server, &pane) == (1000, 500));
+    client.input("\r");
+    client.wait_text("500 1000");
     client.resize(70, 20);
     wait_until("its size of before", || size(&server, &pane) == (70, 20));
 
