@@ -15,7 +15,7 @@ use tokio::sync::{Semaphore, mpsc};
 use super::event::{ClientFact, Event};
 use super::pane_clients::{AttachedClient, CLIENT_FRAMES};
 use super::pane_input;
-use super::pane_task::PaneMessage;
+use super::pane_task::{BUG, PaneMessage};
 use crate::protocol::WireError;
 use crate::protocol::frame::{Frame, FrameReader};
 
@@ -93,7 +93,7 @@ pub(crate) async fn serve(
 }
 
 /// Writes what waits, several frames at once. Ends after the frame that says
-/// that the process ended.
+/// that the process ended, which it says itself where the pane no longer can.
 async fn write_frames(
     mut write: OwnedWriteHalf,
     mut queue: mpsc::Receiver<Frame>,
@@ -121,7 +121,11 @@ async fn write_frames(
             let _ = messages.send(PaneMessage::Drained(id)).await;
         }
     }
-    Ok(())
+    // Else the pane says the end itself. Its process is being ended.
+    Frame::Notice(Bytes::from(BUG)).encode(&mut out);
+    Frame::Exit(Bytes::from_static(br#"{"code":null,"signal":null}"#)).encode(&mut out);
+    write.write_all(&out).await?;
+    write.shutdown().await
 }
 
 /// Who reads what a client sends.

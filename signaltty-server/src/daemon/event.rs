@@ -52,7 +52,8 @@ pub(crate) enum Event {
         instance: InstanceId,
         status: ExitStatus,
         last_line: Option<Arc<str>>,
-        tail: Vec<u8>,
+        /// Unless its screen was lost: what was kept before is then better.
+        tail: Option<Vec<u8>>,
         /// Dropped once the loop knows it: then nobody asks the pane any more.
         taken: oneshot::Sender<Infallible>,
     },

@@ -247,13 +247,16 @@ impl Daemon {
                 self.launches.remove(instance);
                 self.integration.remove(&instance);
                 launch::remove(&self.files.remove(&instance).unwrap_or_default());
-                let pane = self.panes.of(instance).map(|handle| handle.pane);
+                // Told twice where a bug came between the end and its farewell.
+                let Some(pane) = self.panes.of(instance).map(|handle| handle.pane) else {
+                    return;
+                };
                 self.panes.ended(instance, tail);
                 drop(taken);
                 let status =
                     signaltty_core::pane::ExitStatus { code: status.code, signal: status.signal };
                 self.input(Input::Exited { instance, status, last_line });
-                if let Some(pane) = pane.filter(|pane| self.session.pane(*pane).is_none()) {
+                if self.session.pane(pane).is_none() {
                     self.panes.kept.forget(pane);
                 }
             }

@@ -12,11 +12,12 @@ use std::time::Duration;
 use bytes::{Bytes, BytesMut};
 use signaltty_core::id::InstanceId;
 use signaltty_core::session::PaneFact;
-use signaltty_pty::{AsyncPty, Child, READ_BUFFER, Screen, ScreenEvent, Size};
+use signaltty_pty::{AsyncPty, Child, ExitStatus, READ_BUFFER, Screen, ScreenEvent, Size};
 use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot, watch};
 use tokio::time::{Instant, sleep_until};
 
 use super::event::Event;
+use super::event_loop::GRACE;
 use super::pane_clients::{AttachedClient, Clients, styled};
 use super::pane_input::{Done, InputQueue, write};
 use crate::protocol::frame::Frame;
@@ -34,6 +35,9 @@ const LOOK_AT_LEAST: Duration = Duration::from_millis(750);
 /// After the process ended, what is still in the terminal is read, but no
 /// longer than this: something else may hold it open.
 const DRAIN: Duration = Duration::from_millis(500);
+
+/// What is said where a pane's task failed.
+pub(crate) const BUG: &str = "a bug: what served this pane failed, and its process was ended";
 
 /// What a pane's task is asked to do.
 pub(crate) enum PaneMessage {
@@ -73,6 +77,9 @@ pub(crate) enum PaneMessage {
     },
     /// Whether arrows are sent in application mode.
     CursorMode(oneshot::Sender<bool>),
+    /// As a bug would.
+    #[cfg(test)]
+    Fail,
 }
 
 /// Everything of one pane's process.
@@ -90,8 +97,28 @@ pub(crate) struct PaneTask {
 }
 
 impl PaneTask {
-    /// Runs until the process ended and was waited for.
+    /// Runs until the process ended and was waited for, also where a bug ends
+    /// what serves it (D-31).
     pub(crate) async fn run(self) {
+        let (instance, child, events) =
+            (self.instance, Arc::clone(&self.child), self.events.clone());
+        let Err(error) = tokio::spawn(self.serve()).await else {
+            return;
+        };
+        if !error.is_panic() {
+            return;
+        }
+        tracing::error!(pane = %instance, "{BUG}: {error}");
+        if let Err(error) = child.stop(GRACE).await {
+            tracing::error!(pid = child.pid(), "stopping a process failed: {error}");
+        }
+        let status = known(instance, child.wait().await);
+        let (taken, _) = oneshot::channel();
+        let last_line = Some(BUG.into());
+        let _ = events.send(Event::Ended { instance, status, last_line, tail: None, taken }).await;
+    }
+
+    async fn serve(self) {
         let Self { instance, pty, child, screen, mut messages, size, events, watched, tail_bytes } =
             self;
         let mut pane = Pane {
@@ -110,10 +137,7 @@ impl PaneTask {
         let status = pane.serve(&child, &mut messages).await;
         pane.drain().await;
         pane.input.close();
-        let status = status.unwrap_or_else(|error| {
-            tracing::error!(pane = %instance, "waiting for a process failed: {error}");
-            signaltty_pty::ExitStatus { code: None, signal: None }
-        });
+        let status = known(instance, status);
         let exit = serde_json::json!({"code": status.code, "signal": status.signal});
         let exit = Frame::Exit(Bytes::from(exit.to_string()));
         pane.clients.farewell(&pane.screen, &exit);
@@ -124,12 +148,19 @@ impl PaneTask {
             instance,
             status,
             last_line: last_line.map(Into::into),
-            tail: pane.screen.tail(tail_bytes).into(),
+            tail: Some(pane.screen.tail(tail_bytes).into()),
             taken,
         };
         let _ = pane.events.send(ended).await;
         pane.answer_late(messages, until_taken, &exit).await;
     }
+}
+
+fn known(instance: InstanceId, status: std::io::Result<ExitStatus>) -> ExitStatus {
+    status.unwrap_or_else(|error| {
+        tracing::error!(pane = %instance, "waiting for a process failed: {error}");
+        ExitStatus { code: None, signal: None }
+    })
 }
 
 struct Pane {
@@ -151,7 +182,7 @@ impl Pane {
         &mut self,
         child: &Child,
         messages: &mut mpsc::Receiver<PaneMessage>,
-    ) -> std::io::Result<signaltty_pty::ExitStatus> {
+    ) -> std::io::Result<ExitStatus> {
         let mut buffer = BytesMut::zeroed(READ_BUFFER);
         let mut open = true;
         let mut listening = true;
@@ -300,6 +331,8 @@ impl Pane {
             PaneMessage::CursorMode(done) => {
                 let _ = done.send(self.screen.application_cursor());
             }
+            #[cfg(test)]
+            PaneMessage::Fail => std::panic::resume_unwind(Box::new("as asked")),
         }
     }
 

@@ -116,9 +116,12 @@ impl Panes {
         self.by_instance.get_mut(&instance)
     }
 
-    /// A process ended: its last output is kept until it is on the disk.
-    pub(crate) fn ended(&mut self, instance: InstanceId, tail: Vec<u8>) {
-        if let Some(handle) = self.by_instance.remove(&instance) {
+    /// A process ended: its last output, where it is known, is kept until it is
+    /// on the disk.
+    pub(crate) fn ended(&mut self, instance: InstanceId, tail: Option<Vec<u8>>) {
+        if let Some(handle) = self.by_instance.remove(&instance)
+            && let Some(tail) = tail
+        {
             self.kept.keep(handle.pane, tail);
         }
     }
@@ -174,4 +177,81 @@ pub(crate) fn stop(child: Arc<Child>, grace: Duration) {
             Err(error) => tracing::error!(pid = child.pid(), "stopping a process failed: {error}"),
         }
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use bytes::BytesMut;
+    use signaltty_pty::SpawnSpec;
+    use tokio::net::UnixStream;
+
+    use super::super::attach::{self, Attachment};
+    use super::super::pane_task::BUG;
+    use super::*;
+    use crate::protocol::frame::{Frame, FrameReader};
+
+    #[test]
+    fn d31_a_bug_in_what_serves_a_pane_ends_that_pane_visibly() {
+        let spec = SpawnSpec {
+            argv: vec!["/bin/cat".into()],
+            cwd: "/".into(),
+            env: Vec::new(),
+            size: Size::default(),
+        };
+        let (pty, child) = signaltty_pty::spawn(&spec).unwrap();
+        let test = async {
+            let (events, mut receive) = mpsc::channel(16);
+            let (pane, instance) = (PaneId::from_random([1; 10]), InstanceId::fake(7));
+            let start = Start {
+                pane,
+                instance,
+                size: Size::default(),
+                earlier: None,
+                watched: false,
+                history_lines: 10,
+                tail_bytes: 100,
+            };
+            let mut panes = Panes::default();
+            panes.start(start, pty, child, events.clone()).unwrap();
+            let handle = panes.of(instance).unwrap().clone();
+            let attachment = Attachment {
+                pane,
+                messages: handle.messages.clone(),
+                room: Arc::clone(&handle.room),
+                read_only: false,
+                history: 0,
+                reply: serde_json::Value::Null,
+            };
+            let attached = attachment.begin().await.unwrap();
+            let (ours, theirs) = UnixStream::pair().unwrap();
+            tokio::spawn(attach::serve(ours, BytesMut::new(), attached, events));
+            let mut frames = FrameReader::new(theirs, BytesMut::new());
+            assert!(matches!(frames.next().await, Ok(Some(Frame::Repaint(_)))));
+
+            handle.messages.send(PaneMessage::Fail).await.ok().unwrap();
+            assert_eq!(frames.next().await.unwrap(), Some(Frame::Notice(Bytes::from(BUG))));
+            assert!(matches!(frames.next().await, Ok(Some(Frame::Exit(_)))));
+            let (status, last_line, tail) = loop {
+                if let Event::Ended { instance: ended, status, last_line, tail, .. } =
+                    receive.recv().await.unwrap()
+                {
+                    assert_eq!(ended, instance);
+                    break (status, last_line, tail);
+                }
+            };
+            assert!(status.signal.is_some(), "{status:?}");
+            assert_eq!(last_line.as_deref(), Some(BUG));
+            assert_eq!(handle.child.try_wait().unwrap(), Some(status), "it was waited for");
+
+            // Its screen is lost; what was kept before is not.
+            panes.kept.keep(pane, b"good".to_vec());
+            panes.ended(instance, tail);
+            assert!(panes.of(instance).is_none());
+            assert_eq!(panes.kept.of(pane).map(Vec::as_slice), Some(&b"good"[..]));
+        };
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime
+            .block_on(async { tokio::time::timeout(Duration::from_secs(30), test).await })
+            .unwrap();
+    }
 }
