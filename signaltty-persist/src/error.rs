@@ -3,7 +3,7 @@
 use std::fmt;
 use std::io;
 use std::io::ErrorKind;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// An operation on a file that the system refused.
 #[derive(Debug, thiserror::Error)]
@@ -47,7 +47,7 @@ pub enum OpenError {
     #[error("the path {} is too long", .0.path.display())]
     TooLong(PathError),
     /// Somebody else could change what is in it.
-    #[error("{} is not safe: {why}", path.display())]
+    #[error("{} is not safe: {why}; {}", path.display(), why.remedy(path))]
     Unsafe {
         /// The directory: the state directory or one above it.
         path: PathBuf,
@@ -75,6 +75,23 @@ pub enum Unsafe {
         /// The permission bits.
         mode: u32,
     },
+}
+
+impl Unsafe {
+    /// What a person can do about it.
+    fn remedy(self, path: &Path) -> String {
+        match self {
+            Self::Owner { .. } => "pass --state-dir DIR with a directory of your own".to_owned(),
+            Self::Writable { mode } => {
+                let who = match (mode & 0o020 != 0, mode & 0o002 != 0) {
+                    (true, false) => "g",
+                    (false, _) => "o",
+                    (true, true) => "go",
+                };
+                format!("run `chmod {who}-w {}`, or pass --state-dir DIR", path.display())
+            }
+        }
+    }
 }
 
 /// What the owner of a lock wrote about itself. For messages only: it may be

@@ -9,7 +9,7 @@
 mod common;
 
 use std::fs;
-use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::fs::{PermissionsExt, chown, symlink};
 use std::path::Path;
 
 use signaltty_core::time::UnixMillis;
@@ -75,7 +75,7 @@ fn directories_that_others_could_change_are_refused() {
         (0o700, 0o770, false),
         (0o700, 0o702, false),
         (0o700, 0o1777, false),
-        (0o770, 0o700, false),
+        (0o770, 0o770, false),
         (0o777, 0o700, false),
         (0o1777, 0o700, true),
         (0o755, 0o755, true),
@@ -90,6 +90,28 @@ fn directories_that_others_could_change_are_refused() {
             }
             Err(error) => panic!("{above:o} {below:o}: {error}"),
         }
+    }
+}
+
+#[test]
+fn a_directory_above_may_be_writable_for_the_users_own_group() {
+    let temporary = tempfile::tempdir().unwrap();
+    let parent = temporary.path().join(".local");
+    fs::create_dir(&parent).unwrap();
+    fs::set_permissions(&parent, fs::Permissions::from_mode(0o775)).unwrap();
+    let own = rustix::process::getegid().as_raw();
+    chown(&parent, None, Some(own)).unwrap();
+    StateDir::open(&parent.join("made/state"), &owner()).unwrap();
+
+    // Only who belongs to another group, or root, can give a directory to it.
+    let mut others = rustix::process::getgroups().unwrap().into_iter().map(|group| group.as_raw());
+    let real = rustix::process::getgid().as_raw();
+    let other = others.find(|group| *group != own && *group != real).unwrap_or(own + 1);
+    if chown(&parent, None, Some(other)).is_ok() {
+        let error = StateDir::open(&parent.join("made/state"), &owner()).unwrap_err().to_string();
+        let parent = parent.canonicalize().unwrap();
+        let remedy = format!("run `chmod g-w {}`, or pass --state-dir DIR", parent.display());
+        assert!(error.contains("mode 775") && error.ends_with(&remedy), "{error}");
     }
 }
 

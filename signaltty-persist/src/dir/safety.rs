@@ -2,8 +2,10 @@
 //!
 //! Whoever can rename a directory above can replace everything below, so each
 //! one up to the root is looked at: it belongs to this user or to root, and
-//! others may not write to it unless it is sticky. The directory itself must
-//! belong to this user, and sticky does not help it.
+//! others may not write to it unless it is sticky. The user's own group is not
+//! others: with a group for each user, `~/.local` at 0775 is common. The
+//! directory itself must belong to this user, no group may write to it, and
+//! sticky does not help it.
 
 use std::fs::DirBuilder;
 use std::io;
@@ -92,12 +94,18 @@ fn check_above(real: &Path) -> Result<(), OpenError> {
             return Err(OpenError::Unsafe { path: path.to_owned(), why });
         }
         let mode = permissions(&stat);
-        if mode & OTHERS_WRITE != 0 && mode & STICKY == 0 {
+        let refused = if is_own_group(stat.st_gid) { ALL_WRITE } else { OTHERS_WRITE };
+        if mode & refused != 0 && mode & STICKY == 0 {
             let why = Unsafe::Writable { mode };
             return Err(OpenError::Unsafe { path: path.to_owned(), why });
         }
     }
     Ok(())
+}
+
+/// Whether it is the group that this user's own files get.
+fn is_own_group(group: u32) -> bool {
+    group == rustix::process::getegid().as_raw() || group == rustix::process::getgid().as_raw()
 }
 
 fn permissions(stat: &Stat) -> u32 {
@@ -114,5 +122,8 @@ fn at(operation: &'static str, path: &Path) -> impl FnOnce(io::Error) -> OpenErr
 }
 
 const PRIVATE: u32 = 0o700;
+/// Writing by a group and by all.
 const OTHERS_WRITE: u32 = 0o022;
+/// Writing by all.
+const ALL_WRITE: u32 = 0o002;
 const STICKY: u32 = 0o1000;
