@@ -61,6 +61,8 @@ pub enum ResumeStage {
         request: RequestId,
         /// A person was shown what differs and wants it all the same.
         anyway: bool,
+        /// Monotonic time at which the look must be over.
+        deadline: Duration,
     },
     /// The process is being started.
     Spawning {

@@ -151,7 +151,8 @@ impl Keys {
             PaneState::Tombstone(_) => return Self::default(),
             PaneState::Live { .. } => None,
             PaneState::Resuming(stage) => match **stage {
-                ResumeStage::Verifying { deadline, .. } => Some(deadline),
+                ResumeStage::Checking { deadline, .. }
+                | ResumeStage::Verifying { deadline, .. } => Some(deadline),
                 _ => None,
             },
         };

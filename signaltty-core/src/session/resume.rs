@@ -6,12 +6,17 @@
 //! for them to judge, and nothing is typed.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use super::{CommandError, Effect, Event, Program, Run, Session, SpawnCommand, publish};
 use crate::agent::{AgentKind, AgentPolicy, Conversation, Fingerprint, Relation, SavedAgent};
 use crate::id::{InstanceId, PaneId, RequestId};
 use crate::restore::{FailureCode, OfficialCommand, PaneState, Refusal, ResumeStage};
 use crate::time::Now;
+
+/// How long the look before a start may take. The server gives up on an adapter
+/// long before that.
+const LONGEST_CHECK: Duration = Duration::from_secs(60);
 
 impl Session {
     pub(super) fn begin_resume(
@@ -48,7 +53,8 @@ impl Session {
             let home = Some((conversation.cwd.clone(), conversation.config_env.clone()));
             entry.run = Run { home, ended: entry.run.ended, ..Run::default() };
         }
-        self.set_stage(pane, ResumeStage::Checking { request, anyway }, out);
+        let deadline = now.mono.saturating_add(LONGEST_CHECK);
+        self.set_stage(pane, ResumeStage::Checking { request, anyway, deadline }, out);
         out.push(Effect::Preflight { pane, request, kind, conversation });
         Ok(())
     }
@@ -88,7 +94,7 @@ impl Session {
         let PaneState::Resuming(stage) = &entry.state else {
             return;
         };
-        let ResumeStage::Checking { request: ours, anyway } = **stage else {
+        let ResumeStage::Checking { request: ours, anyway, .. } = **stage else {
             return;
         };
         if ours != request {
@@ -121,6 +127,22 @@ impl Session {
             program: Program::Official(OfficialCommand::new(kind, conversation)),
         };
         self.start(instance, pane, command, size, request, out);
+    }
+
+    /// Refuses a resume whose look at the record did not come to an end.
+    pub(super) fn check_took_too_long(&mut self, now: Now, pane: PaneId, out: &mut Vec<Effect>) {
+        let Some(PaneState::Resuming(stage)) = self.panes.get(&pane).map(|entry| &entry.state)
+        else {
+            return;
+        };
+        if let ResumeStage::Checking { .. } = **stage {
+            let message = format!(
+                "nobody could say within {LONGEST_CHECK:?} whether the conversation is as it was \
+                 saved; it is kept, try again"
+            );
+            let refusal = Refusal::new(FailureCode::Unreadable, message);
+            self.refuse_resume(now, pane, refusal, Vec::new(), out);
+        }
     }
 
     pub(super) fn resume_spawned(

@@ -125,6 +125,7 @@ impl Session {
 
     pub(super) fn check_deadlines(&mut self, now: Now, out: &mut Vec<Effect>) {
         for pane in self.panes.due(now.mono) {
+            self.check_took_too_long(now, pane, out);
             self.decide(now, pane, Moment::Deadline, out);
         }
     }

@@ -53,6 +53,16 @@ fn s1_31_a_refused_preflight_starts_no_process() {
 }
 
 #[test]
+fn a_look_before_a_start_that_never_ends_is_refused() {
+    let mut world = tombstone();
+    let before = world.saved();
+    world.ask(resume(1));
+    assert_eq!(deeds(&world.pass(59_000)), [""; 0]);
+    assert_eq!(deeds(&world.pass(1_000)), ["err RESUME_REFUSED unreadable"]);
+    kept(&world, &before, FailureCode::Unreadable);
+}
+
+#[test]
 fn d3_some_refusals_can_be_overridden_by_hand_and_then_prove_nothing() {
     for code in FailureCode::ALL.iter().copied() {
         let mut world = tombstone();

@@ -1,20 +1,33 @@
 //! Runs adapters: preflight, looks, records. Decides nothing.
 //!
 //! Adapters read files and may block while they do, so they run on the blocking
-//! pool. Every result goes back into the loop.
+//! pool. Every job ends in an event for the loop: one that panics or takes too
+//! long in the event that says so, since the loop waits for it.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use signaltty_adapters::{AgentAdapter, AgentHost, InstanceView, ProcHost};
 use signaltty_core::agent::{AgentReport, Conversation, Fingerprint, WitnessSource};
 use signaltty_core::id::{InstanceId, PaneId, RequestId};
 use signaltty_core::restore::{FailureCode, Refusal};
-use tokio::sync::mpsc;
-use tokio::time::{Instant, MissedTickBehavior, interval};
+use tokio::runtime::Handle;
+use tokio::sync::{Semaphore, mpsc};
+use tokio::time::{Instant, MissedTickBehavior, interval, timeout};
 
 use super::event::Event;
 
 type Adapter = Arc<dyn AgentAdapter>;
+
+/// How long reading an agent's record may take.
+const READ_LIMIT: Duration = Duration::from_secs(30);
+
+/// How long one look at an agent may take.
+const LOOK_LIMIT: Duration = Duration::from_secs(10);
+
+/// Jobs that may run at a time. A job that hangs keeps its thread, and saves
+/// must still find one in the pool.
+static ROOM: Semaphore = Semaphore::const_new(64);
 
 /// Preflight: whatever the adapter looks at, and who else has the conversation.
 pub(crate) fn preflight(
@@ -25,10 +38,16 @@ pub(crate) fn preflight(
     request: RequestId,
     events: mpsc::Sender<Event>,
 ) {
-    run(events, move |runtime| {
-        let result = runtime.block_on(check(&*adapter, &host, &conversation));
-        Event::Preflighted { pane, request, result }
-    });
+    let name = adapter.spec().kind.to_string();
+    run(
+        events,
+        READ_LIMIT,
+        move |runtime| {
+            let result = runtime.block_on(check(&*adapter, &host, &conversation));
+            Event::Preflighted { pane, request, result }
+        },
+        move |why| Event::Preflighted { pane, request, result: Err(why.refusal(&name)) },
+    );
 }
 
 async fn check(
@@ -58,10 +77,20 @@ pub(crate) fn read_record(
     (witness, source): (usize, WitnessSource),
     events: mpsc::Sender<Event>,
 ) {
-    run(events, move |runtime| {
-        let result = runtime.block_on(adapter.read_record(&named, source, &view, &*host));
-        Event::RecordRead { instance: view.instance, witness, named: named.id, result }
-    });
+    let name = adapter.spec().kind.to_string();
+    let (instance, id) = (view.instance, named.id.clone());
+    run(
+        events,
+        READ_LIMIT,
+        move |runtime| {
+            let result = runtime.block_on(adapter.read_record(&named, source, &view, &*host));
+            Event::RecordRead { instance, witness, named: named.id, result }
+        },
+        move |why| {
+            let result = Err(why.refusal(&name));
+            Event::RecordRead { instance, witness, named: id, result }
+        },
+    );
 }
 
 /// Anchors a live conversation.
@@ -72,10 +101,16 @@ pub(crate) fn anchor(
     instance: InstanceId,
     events: mpsc::Sender<Event>,
 ) {
-    run(events, move |runtime| {
-        let result = runtime.block_on(adapter.anchor(&conversation, &*host));
-        Event::Anchored { instance, id: conversation.id, result }
-    });
+    let (name, id) = (adapter.spec().kind.to_string(), conversation.id.clone());
+    run(
+        events,
+        READ_LIMIT,
+        move |runtime| {
+            let result = runtime.block_on(adapter.anchor(&conversation, &*host));
+            Event::Anchored { instance, id: conversation.id, result }
+        },
+        move |why| Event::Anchored { instance, id, result: Err(why.refusal(&name)) },
+    );
 }
 
 /// Looks at an agent once.
@@ -85,10 +120,16 @@ pub(crate) fn look(
     view: InstanceView,
     events: mpsc::Sender<Event>,
 ) {
-    run(events, move |runtime| {
-        let reports = runtime.block_on(adapter.inspect(&view, &*host));
-        Event::Looked { instance: view.instance, reports }
-    });
+    let instance = view.instance;
+    run(
+        events,
+        LOOK_LIMIT,
+        move |runtime| {
+            let reports = runtime.block_on(adapter.inspect(&view, &*host));
+            Event::Looked { instance, reports }
+        },
+        move |_| Event::Looked { instance, reports: Vec::new() },
+    );
 }
 
 /// Looks at an agent again and again until it had its time, and passes on what
@@ -106,9 +147,8 @@ pub(crate) async fn observe(
     while Instant::now() < until {
         ticks.tick().await;
         let (adapter, host, view) = (Arc::clone(&adapter), Arc::clone(&host), view.clone());
-        let runtime = tokio::runtime::Handle::current();
         let instance = view.instance;
-        let look = tokio::task::spawn_blocking(move || {
+        let look = attempt(LOOK_LIMIT, move |runtime| {
             let alive = host.process(view.pid).is_some_and(|p| p.start_ticks == view.start_ticks);
             (alive, runtime.block_on(adapter.inspect(&view, &*host)))
         });
@@ -127,14 +167,108 @@ pub(crate) async fn observe(
     }
 }
 
-fn run<F>(events: mpsc::Sender<Event>, job: F)
+/// Why a job has no result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+enum Failed {
+    #[error("failed; the server's log has its panic")]
+    Panicked,
+    #[error("did not answer within {0:?}")]
+    TookTooLong(Duration),
+}
+
+impl Failed {
+    fn refusal(self, agent: &str) -> Refusal {
+        let message = format!(
+            "the record could not be read: the adapter for {agent} {self}; the conversation is \
+             kept, try again"
+        );
+        Refusal::new(FailureCode::Unreadable, message)
+    }
+}
+
+/// Runs a job and passes its event on, or the one that stands for it.
+fn run<J, I>(events: mpsc::Sender<Event>, limit: Duration, job: J, instead: I)
 where
-    F: FnOnce(&tokio::runtime::Handle) -> Event + Send + 'static,
+    J: FnOnce(&Handle) -> Event + Send + 'static,
+    I: FnOnce(Failed) -> Event + Send + 'static,
 {
-    let runtime = tokio::runtime::Handle::current();
-    tokio::task::spawn_blocking(move || {
-        let event = job(&runtime);
+    tokio::spawn(async move {
+        let event = attempt(limit, job).await.unwrap_or_else(|why| {
+            tracing::warn!("a job of an adapter {why}");
+            instead(why)
+        });
         // The loop is gone: nothing is left to be told.
-        let _ = events.blocking_send(event);
+        let _ = events.send(event).await;
     });
+}
+
+async fn attempt<T, J>(limit: Duration, job: J) -> Result<T, Failed>
+where
+    T: Send + 'static,
+    J: FnOnce(&Handle) -> T + Send + 'static,
+{
+    let done = async {
+        // Never closed.
+        let room = ROOM.acquire().await.ok();
+        let runtime = Handle::current();
+        let job = move || {
+            // Kept by the thread, also when nobody waits for it any more.
+            let _room = room;
+            job(&runtime)
+        };
+        tokio::task::spawn_blocking(job).await.map_err(|_| Failed::Panicked)
+    };
+    timeout(limit, done).await.unwrap_or(Err(Failed::TookTooLong(limit)))
+}
+
+#[cfg(test)]
+mod tests {
+    use signaltty_core::id::PaneId;
+
+    use super::*;
+
+    /// The event that a job ends in.
+    fn end_of(limit: Duration, job: impl FnOnce(&Handle) -> Event + Send + 'static) -> Event {
+        let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
+        let (send, mut receive) = mpsc::channel(1);
+        let (pane, request) = (PaneId::from_random([0; 10]), RequestId(1));
+        let event = runtime.block_on(async move {
+            run(send, limit, job, move |why| {
+                let result = Err(why.refusal("claude"));
+                Event::Preflighted { pane, request, result }
+            });
+            receive.recv().await.unwrap()
+        });
+        // What hangs goes on.
+        runtime.shutdown_background();
+        event
+    }
+
+    fn message(event: Event) -> String {
+        let Event::Preflighted { result: Err(refusal), .. } = event else {
+            panic!("not refused");
+        };
+        assert_eq!(refusal.code, FailureCode::Unreadable);
+        refusal.message.to_string()
+    }
+
+    #[test]
+    fn an_adapter_that_panics_is_answered_for() {
+        let event = end_of(READ_LIMIT, |_| panic!("as the test wants"));
+        let text = message(event);
+        assert!(text.contains("claude failed; the server's log has its panic"), "{text}");
+    }
+
+    #[test]
+    fn an_adapter_that_hangs_is_answered_for_in_time() {
+        let (release, hang) = std::sync::mpsc::channel::<()>();
+        let limit = Duration::from_millis(20);
+        let event = end_of(limit, move |_| {
+            let _ = hang.recv();
+            Event::Terminate
+        });
+        let text = message(event);
+        assert!(text.contains("claude did not answer within 20ms"), "{text}");
+        drop(release);
+    }
 }
