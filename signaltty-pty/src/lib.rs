@@ -83,4 +83,5 @@ pub use signal::{Signal, UnknownSignal};
 pub use size::Size;
 pub use spawn::{SpawnSpec, spawn};
 pub use stop::{StopReport, StopStep};
+pub use sys::close_inherited;
 pub use tail::{tail_styled, tail_text};

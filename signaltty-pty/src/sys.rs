@@ -1,7 +1,8 @@
 //! The one module with `unsafe` code.
 //!
 //! It holds what no safe interface offers: the steps of a child between fork
-//! and exec, and the registration of a descriptor with the runtime.
+//! and exec, the closing of what a process inherited, and the registration of a
+//! descriptor with the runtime.
 
 #![allow(unsafe_code)]
 
@@ -118,6 +119,20 @@ fn hide_descriptors() {
     // uses to report a failed exec stay usable.
     unsafe {
         libc::syscall(libc::SYS_close_range, 3_u32, u32::MAX, libc::CLOSE_RANGE_CLOEXEC);
+    }
+}
+
+/// Closes every descriptor above 2, whoever opened it.
+///
+/// For the first lines of a program that outlives the one that started it: what
+/// that one had open would otherwise stay open as long. To be called before
+/// anything is opened here, since whoever owns a descriptor would lose it. An
+/// old kernel without the call leaves them open.
+pub fn close_inherited() {
+    // SAFETY: `close_range` takes three integers and touches no memory. The
+    // caller has opened nothing yet, so no owner loses its descriptor.
+    unsafe {
+        libc::syscall(libc::SYS_close_range, 3_u32, u32::MAX, 0_u32);
     }
 }
 

@@ -15,8 +15,11 @@ fn built_in(args: &[OsString]) -> Option<u8> {
     let (verb, rest) = args.get(1..)?.split_first()?;
     match verb.to_str()? {
         "__server" => {
-            // A server outlives the terminal that it was started from. Where
-            // this process leads a group already, it has a session of its own.
+            // A server outlives its client: it must not keep open what that had
+            // open, such as a pipe whose reader waits for its end.
+            signaltty_pty::close_inherited();
+            // Nor does the terminal end it that it was started from. Where this
+            // process leads a group already, it has a session of its own.
             let _ = rustix::process::setsid();
             let name = OsString::from("signaltty-server");
             let args: Vec<_> = std::iter::once(name).chain(rest.iter().cloned()).collect();

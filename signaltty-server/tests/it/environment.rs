@@ -124,3 +124,17 @@ fn c056_c058_a_directory_keeps_its_spelling() {
     let pid = server.pane(&pane)["pid"].as_u64().unwrap();
     assert_eq!(fs::read_link(format!("/proc/{pid}/cwd")).unwrap(), real);
 }
+
+#[test]
+fn a_server_keeps_nothing_open_that_its_starter_had_open() {
+    let home = Home::new();
+    let path = home.path("inherited");
+    let file = fs::File::create(&path).unwrap();
+    rustix::io::fcntl_setfd(&file, rustix::io::FdFlags::empty()).unwrap();
+    let server = Server::start(&home);
+    drop(file);
+    let open = fs::read_dir(format!("/proc/{}/fd", server.pid())).unwrap();
+    let open: Vec<_> =
+        open.filter_map(|entry| fs::read_link(entry.unwrap().path()).ok()).collect();
+    assert!(!open.is_empty() && !open.contains(&path), "{open:?}");
+}
