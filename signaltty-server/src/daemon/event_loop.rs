@@ -155,6 +155,7 @@ pub(crate) async fn run_loop(parts: Parts) -> Result<(), ServerError> {
     };
     daemon.serve(&mut receive).await;
     daemon.stop_children(&mut receive).await;
+    launch::remove_all(&daemon.paths.runtime_dir);
     drop(daemon);
     drop(receive);
     // Gives up the lock on the directory before the process says it ended.

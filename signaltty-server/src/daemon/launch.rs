@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::io::{self, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use signaltty_adapters::{
@@ -24,9 +24,9 @@ use super::random;
 /// What is needed to start something.
 pub(crate) struct Launcher<'a> {
     pub(crate) adapters: &'a Adapters,
-    pub(crate) hook_program: &'a std::path::Path,
-    pub(crate) runtime_dir: &'a std::path::Path,
-    pub(crate) socket: &'a std::path::Path,
+    pub(crate) hook_program: &'a Path,
+    pub(crate) runtime_dir: &'a Path,
+    pub(crate) socket: &'a Path,
     /// For the agent's own server, if it has one.
     pub(crate) loopback_port: Option<u16>,
 }
@@ -117,7 +117,7 @@ impl Launcher<'_> {
         // to everything that the agent runs.
         let secret = random::secret();
         let context = LaunchContext {
-            runtime_dir: self.runtime_dir,
+            runtime_dir: &dir_of(self.runtime_dir),
             hook_program: self.hook_program,
             instance,
             secret: &secret,
@@ -134,7 +134,7 @@ impl Launcher<'_> {
         };
         let mut written = Vec::new();
         for file in &prepared.files {
-            if let Err(error) = write_private(&file.path, &file.contents) {
+            if let Err(error) = write_private(self.runtime_dir, &file.path, &file.contents) {
                 remove(&written);
                 return as_it_is(format!("{} was not written: {error}", file.path.display()));
             }
@@ -144,8 +144,24 @@ impl Launcher<'_> {
     }
 }
 
-/// Removes files of a launch that is over. They are in a directory that is gone
-/// at reboot anyway.
+/// Where the files of launches are: below the runtime directory, with nothing
+/// else in it.
+fn dir_of(runtime_dir: &Path) -> PathBuf {
+    runtime_dir.join("launch")
+}
+
+/// Removes the files of all launches. At a start, of a server that was killed;
+/// only to be called by who holds the state and the socket.
+pub(crate) fn remove_all(runtime_dir: &Path) {
+    let dir = dir_of(runtime_dir);
+    match std::fs::remove_dir_all(&dir) {
+        Ok(()) => {}
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+        Err(error) => tracing::warn!("{} was not removed: {error}", dir.display()),
+    }
+}
+
+/// Removes files of a launch that is over.
 pub(crate) fn remove(files: &[PathBuf]) {
     for file in files {
         if let Err(error) = std::fs::remove_file(file) {
@@ -154,7 +170,8 @@ pub(crate) fn remove(files: &[PathBuf]) {
     }
 }
 
-fn write_private(path: &std::path::Path, contents: &[u8]) -> io::Result<()> {
+fn write_private(runtime_dir: &Path, path: &Path, contents: &[u8]) -> io::Result<()> {
+    super::listener::private_dir(runtime_dir)?;
     if let Some(parent) = path.parent() {
         super::listener::private_dir(parent)?;
     }

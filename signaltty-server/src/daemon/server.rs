@@ -19,7 +19,7 @@ use super::event::Event;
 use super::event_loop::{Parts, run_loop};
 use super::listener::Socket;
 use super::spawner::spawner;
-use super::{random, signals};
+use super::{launch, random, signals};
 use crate::config::Paths;
 use crate::service::notify;
 
@@ -199,6 +199,7 @@ impl Server {
         let owner = Owner { pid: std::process::id(), started_at, socket: Some(socket_path) };
         let dir = StateDir::open(&self.paths.state_dir, &owner)?;
         let socket = Arc::new(Socket::bind(&self.paths.socket)?);
+        launch::remove_all(&self.paths.runtime_dir);
         announce(&self.paths);
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .enable_all()

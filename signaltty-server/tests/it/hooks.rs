@@ -3,10 +3,11 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
+use crate::support::home::files_below;
 use crate::support::{Client, Home, Server, wait_for, wait_until};
 
 const ID: &str = "11111111-1111-4111-8111-111111111111";
@@ -38,6 +39,31 @@ while read -r line; do
     (eval "export $line"; "$REPORT" --exact hooks::reports_what_the_environment_says --ignored) >/dev/null
 done
 "#;
+
+/// The files of launches, wherever they are.
+fn launch_files(home: &Home) -> Vec<PathBuf> {
+    let named = |path: &PathBuf| path.to_string_lossy().contains("claude-");
+    files_below(&home.state().join("run")).into_keys().filter(named).collect()
+}
+
+#[test]
+fn no_file_of_a_launch_outlives_its_server() {
+    let mut claude = Claude::start();
+    assert_eq!(launch_files(&claude.home).len(), 1);
+    assert!(claude.server.term().success());
+    assert_eq!(launch_files(&claude.home), [PathBuf::new(); 0]);
+
+    let mut claude = Claude::start();
+    claude.server.ask("server.shutdown", json!({"force": true}));
+    claude.server.wait_exit();
+    assert_eq!(launch_files(&claude.home), [PathBuf::new(); 0]);
+
+    let mut claude = Claude::start();
+    claude.server.kill9();
+    assert_eq!(launch_files(&claude.home).len(), 1);
+    let _next = Server::start(&claude.home);
+    assert_eq!(launch_files(&claude.home), [PathBuf::new(); 0]);
+}
 
 struct Claude {
     home: Home,
@@ -164,5 +190,5 @@ fn d30_messages_of_a_workspace_without_history_stay_off_the_disk() {
     let shown = claude.server.pane(&claude.pane);
     assert_eq!(shown["last_message"], "canary of a message");
     assert!(claude.server.term().success());
-    assert_eq!(claude.home.files_with("canary of a message"), Vec::<std::path::PathBuf>::new());
+    assert_eq!(claude.home.files_with("canary of a message"), Vec::<PathBuf>::new());
 }
