@@ -2,12 +2,15 @@
 //!
 //! A report counts only if it carries the secret of a launch that still lives,
 //! comes from a process below that launch's own child, and the agent that sent
-//! it is that child and not another agent inside it (C031, C118, C119).
+//! it is the launch's and not another agent inside it (C031, C118, C119).
+//!
+//! The launch's agent is the child itself, or, where that is a wrapper which
+//! forks, the first agent below it.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use signaltty_adapters::{AgentHost, InstanceView, ProcHost};
+use signaltty_adapters::{Adapters, AgentHost, InstanceView, ProcHost, ProcessInfo};
 use signaltty_core::agent::AgentKind;
 use signaltty_core::id::InstanceId;
 
@@ -61,7 +64,7 @@ impl Launches {
     /// Finds the launch that a report comes from.
     pub(crate) fn attribute(
         &self,
-        host: &dyn AgentHost,
+        (host, adapters): (&dyn AgentHost, &Adapters),
         peer: Option<u32>,
         kind: &AgentKind,
         secret: &str,
@@ -80,32 +83,45 @@ impl Launches {
         let root = launch.view.pid;
         let alive =
             host.process(root).is_some_and(|found| found.start_ticks == launch.view.start_ticks);
-        let below = peer.is_some_and(|peer| descends(host, peer, root));
-        if !alive || !below {
-            return Err(Unattributed::Foreign);
-        }
-        // The agent says which process it is. If that is a process below the
-        // one that we started, it was started by that: another agent.
-        match agent_pid {
-            Some(pid) if pid != root => Err(Unattributed::Nested),
-            _ => Ok(launch),
+        let line = peer.and_then(|peer| line(host, peer, root)).filter(|_| alive);
+        let line = line.ok_or(Unattributed::Foreign)?;
+        let line = match agent_pid {
+            Some(pid) if pid == root => return Ok(launch),
+            Some(pid) => {
+                let line = self::line(host, pid, root).ok_or(Unattributed::Nested)?;
+                // What does not look like an agent may be anything inside ours.
+                if line.first().is_none_or(|agent| adapters.recognise(&agent.argv).is_none()) {
+                    return Err(Unattributed::Nested);
+                }
+                line
+            }
+            None => line,
+        };
+        let agents: Vec<_> =
+            line.iter().filter_map(|process| adapters.recognise(&process.argv)).collect();
+        match agents[..] {
+            [] => Ok(launch),
+            [only] if only.spec().kind == *kind => Ok(launch),
+            _ => Err(Unattributed::Nested),
         }
     }
 }
 
-/// Whether `pid` is `root` or below it.
-fn descends(host: &dyn AgentHost, pid: u32, root: u32) -> bool {
+/// The processes from `pid` up to `root`, both included; `None` if it is not
+/// below that.
+fn line(host: &dyn AgentHost, pid: u32, root: u32) -> Option<Vec<ProcessInfo>> {
+    let mut line = Vec::new();
     let mut at = pid;
     for _ in 0..HOPS {
+        let found = host.process(at)?;
+        let parent = found.parent;
+        line.push(found);
         if at == root {
-            return true;
+            return Some(line);
         }
-        match host.process(at) {
-            Some(found) if found.parent > 1 => at = found.parent,
-            _ => return false,
-        }
+        at = parent;
     }
-    false
+    None
 }
 
 /// Compares without stopping at the first difference, so that the time it takes
@@ -119,15 +135,14 @@ fn same_secret(ours: &str, given: &str) -> bool {
 mod tests {
     use std::path::PathBuf;
 
-    use signaltty_adapters::ProcessInfo;
     use signaltty_core::env::ConfigEnv;
     use signaltty_core::id::ServerEpoch;
     use signaltty_core::session::{Config, Session};
 
     use super::*;
 
-    /// Processes as (pid, parent).
-    struct Machine(Vec<(u32, u32)>);
+    /// Processes as (pid, parent, command).
+    struct Machine(Vec<(u32, u32, &'static str)>);
 
     impl AgentHost for Machine {
         fn home(&self) -> Option<PathBuf> {
@@ -135,8 +150,9 @@ mod tests {
         }
 
         fn process(&self, pid: u32) -> Option<ProcessInfo> {
-            let (pid, parent) = *self.0.iter().find(|(known, _)| *known == pid)?;
-            Some(ProcessInfo { pid, parent, start_ticks: 7, argv: Vec::new() })
+            let (pid, parent, command) = *self.0.iter().find(|(known, ..)| *known == pid)?;
+            let argv = command.split(' ').map(Into::into).collect();
+            Some(ProcessInfo { pid, parent, start_ticks: 7, argv })
         }
 
         fn tree(&self, _pid: u32) -> Vec<ProcessInfo> {
@@ -197,21 +213,39 @@ mod tests {
         launches
     }
 
+    /// 100 is the pane's agent, 110 its hook, 150 an agent inside it, 160 that
+    /// one's hook; 200 belongs to another pane.
+    fn plain() -> Machine {
+        Machine(vec![
+            (50, 1, "signaltty-server"),
+            (100, 50, "/usr/bin/claude --settings x"),
+            (110, 100, "signaltty hook claude"),
+            (140, 100, "bash -c claude"),
+            (150, 140, "claude"),
+            (160, 150, "signaltty hook claude"),
+            (200, 50, "bash"),
+        ])
+    }
+
     fn ask(
         peer: u32,
         kind: &str,
         secret: &str,
         agent_pid: Option<u32>,
     ) -> Result<(), Unattributed> {
-        // 100 is the pane's agent, 110 its hook, 150 an agent inside it, 160
-        // that one's hook; 200 belongs to another pane.
-        let machine =
-            Machine(vec![(100, 50), (110, 100), (150, 100), (160, 150), (200, 50), (50, 1)]);
-        let secret = secret.repeat(32);
-        let launches = launches();
-        let found =
-            launches.attribute(&machine, Some(peer), &kind.parse().unwrap(), &secret, agent_pid);
-        found.map(|_| ())
+        ask_on(&plain(), peer, kind, secret, agent_pid)
+    }
+
+    fn ask_on(
+        machine: &Machine,
+        peer: u32,
+        kind: &str,
+        secret: &str,
+        agent_pid: Option<u32>,
+    ) -> Result<(), Unattributed> {
+        let (secret, kind) = (secret.repeat(32), kind.parse().unwrap());
+        let around: (&dyn AgentHost, _) = (machine, &Adapters::builtin());
+        launches().attribute(around, Some(peer), &kind, &secret, agent_pid).map(|_| ())
     }
 
     #[test]
@@ -219,9 +253,36 @@ mod tests {
         assert_eq!(ask(110, "claude", "s", Some(100)), Ok(()));
         assert_eq!(ask(110, "claude", "s", None), Ok(()));
         assert_eq!(ask(160, "claude", "s", Some(150)), Err(Unattributed::Nested));
+        assert_eq!(ask(160, "claude", "s", None), Err(Unattributed::Nested));
+        assert_eq!(ask(110, "claude", "s", Some(110)), Err(Unattributed::Nested));
+        assert_eq!(ask(110, "claude", "s", Some(200)), Err(Unattributed::Nested));
         assert_eq!(ask(200, "claude", "s", None), Err(Unattributed::Foreign));
         assert_eq!(ask(999, "claude", "s", None), Err(Unattributed::Foreign));
         assert_eq!(ask(110, "claude", "x", None), Err(Unattributed::UnknownLaunch));
         assert!(matches!(ask(110, "grok", "s", None), Err(Unattributed::OtherAgent { .. })));
+    }
+
+    #[test]
+    fn c118_c119_the_agent_of_a_wrapper_that_forks_is_heard_and_none_inside_it() {
+        let machine = Machine(vec![
+            (100, 50, "/bin/sh /home/u/bin/claude"),
+            (120, 100, "/opt/claude/claude"),
+            (130, 120, "signaltty hook claude"),
+            (140, 120, "bash -c claude"),
+            (150, 140, "claude"),
+            (160, 150, "signaltty hook claude"),
+            (170, 140, "codex exec"),
+            (180, 170, "signaltty hook claude"),
+            (190, 100, "codex"),
+            (195, 190, "signaltty hook claude"),
+        ]);
+        let ask = |peer, agent_pid| ask_on(&machine, peer, "claude", "s", agent_pid);
+        assert_eq!(ask(130, Some(120)), Ok(()));
+        assert_eq!(ask(130, None), Ok(()));
+        assert_eq!(ask(160, Some(150)), Err(Unattributed::Nested));
+        assert_eq!(ask(160, None), Err(Unattributed::Nested));
+        assert_eq!(ask(180, None), Err(Unattributed::Nested));
+        assert_eq!(ask(195, None), Err(Unattributed::Nested));
+        assert_eq!(ask(130, Some(140)), Err(Unattributed::Nested));
     }
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
-use signaltty_adapters::HookReport;
+use signaltty_adapters::{AgentHost, HookReport};
 use signaltty_core::agent::AgentKind;
 use signaltty_core::env::{ConfigEnv, SavedEnv};
 use signaltty_core::id::{PaneId, TabId, WorkspaceId};
@@ -419,7 +419,9 @@ impl Daemon {
             Ok(HookAnswer { accepted: false, reason: Some(reason) })
         };
         let host = Arc::clone(&self.host);
-        let found = self.launches.attribute(&*host, peer.pid, &kind, &hook.launch, hook.agent_pid);
+        let around: (&dyn AgentHost, _) = (&*host, &self.adapters);
+        let (peer, secret, agent) = (peer.pid, &hook.launch, hook.agent_pid);
+        let found = self.launches.attribute(around, peer, &kind, secret, agent);
         let view = match found {
             Ok(launch) => launch.view.clone(),
             Err(reason) => return dropped(reason.to_string()),
