@@ -14,6 +14,8 @@ use signaltty_adapters::{Adapters, AgentHost, InstanceView, ProcHost, ProcessInf
 use signaltty_core::agent::AgentKind;
 use signaltty_core::id::InstanceId;
 
+use super::random::Secret;
+
 /// How far up a process's ancestry is followed.
 const HOPS: usize = 64;
 
@@ -21,7 +23,7 @@ const HOPS: usize = 64;
 #[derive(Debug, Clone)]
 pub(crate) struct LaunchRecord {
     pub(crate) kind: Option<AgentKind>,
-    pub(crate) secret: String,
+    pub(crate) secret: Secret,
     pub(crate) view: InstanceView,
     /// The machine as the process sees it.
     pub(crate) host: Arc<ProcHost>,
@@ -73,7 +75,7 @@ impl Launches {
         let launch = self
             .by_instance
             .values()
-            .find(|launch| same_secret(&launch.secret, secret))
+            .find(|launch| same_secret(launch.secret.as_str(), secret))
             .ok_or(Unattributed::UnknownLaunch)?;
         let runs = launch.kind.as_ref().ok_or(Unattributed::NoAgent)?;
         if runs != kind {
@@ -199,7 +201,7 @@ mod tests {
         let mut launches = Launches::default();
         launches.add(LaunchRecord {
             kind: Some("claude".parse().unwrap()),
-            secret: "s".repeat(32),
+            secret: Secret::known(&"s".repeat(32)),
             view: InstanceView {
                 instance: instance(),
                 pid: 100,
@@ -284,5 +286,11 @@ mod tests {
         assert_eq!(ask(180, None), Err(Unattributed::Nested));
         assert_eq!(ask(195, None), Err(Unattributed::Nested));
         assert_eq!(ask(130, Some(140)), Err(Unattributed::Nested));
+    }
+
+    #[test]
+    fn a_launch_is_shown_without_its_secret() {
+        let launches = launches();
+        assert!(!format!("{launches:?}").contains("ssss"), "{launches:?}");
     }
 }

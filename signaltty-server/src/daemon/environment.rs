@@ -13,6 +13,8 @@ use signaltty_adapters::{Adapters, ProcHost};
 use signaltty_core::env::ConfigEnv;
 use signaltty_core::id::PaneId;
 
+use super::random::Secret;
+
 /// An environment by name.
 pub(crate) type Env = BTreeMap<OsString, OsString>;
 
@@ -51,7 +53,7 @@ pub(crate) struct Place<'a> {
     pub(crate) pane: PaneId,
     pub(crate) socket: &'a Path,
     /// The secret of this launch: in memory and in the pane, nowhere else.
-    pub(crate) launch: &'a str,
+    pub(crate) launch: &'a Secret,
 }
 
 /// Builds a pane's environment.
@@ -74,7 +76,7 @@ pub(crate) fn for_pane(
     }
     env.insert("SIGNALTTY_PANE".into(), place.pane.to_string().into());
     env.insert("SIGNALTTY_SOCKET".into(), place.socket.into());
-    env.insert("SIGNALTTY_LAUNCH".into(), place.launch.into());
+    env.insert("SIGNALTTY_LAUNCH".into(), place.launch.as_str().into());
     env
 }
 
@@ -111,11 +113,13 @@ mod tests {
         .into_iter()
         .map(|(name, value)| (name.into(), value.into()))
         .collect();
+        let secret = Secret::known("new");
         let place = Place {
             pane: PaneId::from_random([0; 10]),
             socket: Path::new("/run/s"),
-            launch: "new",
+            launch: &secret,
         };
+        assert!(!format!("{place:?}").contains("new"), "{place:?}");
         let env = for_pane(&base, &Adapters::builtin(), &ConfigEnv::default(), place);
         let get = |name: &str| env.get(OsStr::new(name)).and_then(|value| value.to_str());
         assert_eq!(get("TMUX"), None);

@@ -19,7 +19,7 @@ use signaltty_core::session::{Program, SpawnCommand};
 use signaltty_pty::{ResolveError, SpawnError, SpawnSpec};
 
 use super::environment::{Env, Place, for_pane, host};
-use super::random;
+use super::random::Secret;
 
 /// What is needed to start something.
 pub(crate) struct Launcher<'a> {
@@ -35,7 +35,7 @@ pub(crate) struct Launcher<'a> {
 pub(crate) struct Prepared {
     pub(crate) spec: SpawnSpec,
     pub(crate) kind: Option<AgentKind>,
-    pub(crate) secret: String,
+    pub(crate) secret: Secret,
     pub(crate) config_env: ConfigEnv,
     /// The machine as the process sees it.
     pub(crate) host: Arc<ProcHost>,
@@ -75,7 +75,7 @@ impl Launcher<'_> {
                 return Err(Refusal::new(FailureCode::SpawnFailed, message));
             }
         };
-        let secret = random::secret();
+        let secret = Secret::new();
         let place = Place { pane, socket: self.socket, launch: &secret };
         let env = for_pane(base, self.adapters, &config_env, place);
         let host = Arc::new(host(&env));
@@ -115,12 +115,12 @@ impl Launcher<'_> {
     ) -> PreparedLaunch {
         // Not the secret of the hook: what an agent's server is given is known
         // to everything that the agent runs.
-        let secret = random::secret();
+        let secret = Secret::new();
         let context = LaunchContext {
             runtime_dir: &dir_of(self.runtime_dir),
             hook_program: self.hook_program,
             instance,
-            secret: &secret,
+            secret: secret.as_str(),
             loopback_port: self.loopback_port,
         };
         let plain = launch.clone();

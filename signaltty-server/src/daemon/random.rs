@@ -1,5 +1,7 @@
 //! Randomness for ids, epochs and secrets, from the kernel.
 
+use std::fmt;
+
 use rustix::rand::{GetRandomFlags, getrandom};
 use signaltty_core::id::RANDOM_BYTES;
 
@@ -32,7 +34,28 @@ pub(crate) fn id() -> [u8; RANDOM_BYTES] {
     bytes()
 }
 
-/// The secret of a launch: 128 bits in hexadecimal.
-pub(crate) fn secret() -> String {
-    bytes::<16>().iter().map(|byte| format!("{byte:02x}")).collect()
+/// The secret of a launch. Not shown by `Debug`, so that no log has it.
+#[derive(Clone)]
+pub(crate) struct Secret(String);
+
+impl Secret {
+    /// 128 bits in hexadecimal.
+    pub(crate) fn new() -> Self {
+        Self(bytes::<16>().iter().map(|byte| format!("{byte:02x}")).collect())
+    }
+
+    #[cfg(test)]
+    pub(crate) fn known(text: &str) -> Self {
+        Self(text.to_owned())
+    }
+
+    pub(crate) fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Secret")
+    }
 }
