@@ -67,7 +67,7 @@ pub enum CommandError {
         evidence: Vec<Arc<str>>,
     },
     /// Something runs, and the shutdown was not forced.
-    #[error("{0} panes have a running process; end them, or shut down with force")]
+    #[error("{}", alive(*.0))]
     PanesAlive(usize),
     /// The pane or the server went away meanwhile.
     #[error("{0}")]
@@ -80,6 +80,15 @@ pub enum CommandError {
         "the server stopped, but its last save failed; what changed since the last good one is lost"
     )]
     NotSaved,
+}
+
+fn alive(count: usize) -> String {
+    let (panes, them) = if count == 1 {
+        ("1 pane has".to_owned(), "it")
+    } else {
+        (format!("{count} panes have"), "them")
+    };
+    format!("{panes} a running process; end {them}, or `signaltty shutdown --force` ends {them}")
 }
 
 impl CommandError {

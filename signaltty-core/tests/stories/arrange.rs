@@ -251,6 +251,13 @@ fn s6_a_shutdown_ends_what_a_layout_started() {
     world.started(starting[0]);
     let refused = world.ask(Command::Shutdown { force: false });
     assert_eq!(reply_of(&refused), &Err(CommandError::PanesAlive(6)));
+    assert_eq!(
+        [1, 6].map(|count| CommandError::PanesAlive(count).to_string()),
+        [
+            "1 pane has a running process; end it, or `signaltty shutdown --force` ends it",
+            "6 panes have a running process; end them, or `signaltty shutdown --force` ends them",
+        ]
+    );
     let effects = world.input(Input::Shutdown(signaltty_core::session::ShutdownCause::Terminate));
     assert_eq!(deeds(&effects), ["kill", "err STOPPING", "save synced"]);
     assert_eq!(deeds(&world.started(starting[1])), ["kill"]);

@@ -134,7 +134,6 @@ fn a_server_keeps_nothing_open_that_its_starter_had_open() {
     let server = Server::start(&home);
     drop(file);
     let open = fs::read_dir(format!("/proc/{}/fd", server.pid())).unwrap();
-    let open: Vec<_> =
-        open.filter_map(|entry| fs::read_link(entry.unwrap().path()).ok()).collect();
+    let open: Vec<_> = open.filter_map(|entry| fs::read_link(entry.unwrap().path()).ok()).collect();
     assert!(!open.is_empty() && !open.contains(&path), "{open:?}");
 }
