@@ -7,6 +7,9 @@ use std::path::{Path, PathBuf};
 /// terminating NUL).
 pub const MAX_SOCKET_PATH: usize = 107;
 
+/// How long the log of a server may become before it is put aside.
+pub(crate) const MAX_LOG_BYTES: u64 = 4 * 1024 * 1024;
+
 /// Paths of one server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Paths {

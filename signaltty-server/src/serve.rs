@@ -30,6 +30,9 @@ struct Arguments {
     /// What to log, as in `info,signaltty_server=debug`
     #[arg(long, value_name = "FILTER", overrides_with = "log")]
     log: Option<String>,
+    /// The file that standard output and error are, to be kept short
+    #[arg(long, hide = true, value_name = "PATH")]
+    log_file: Option<PathBuf>,
     /// Know the demonstration agent, which `signaltty` contains
     #[arg(long, hide = true)]
     demo_agent: bool,
@@ -71,9 +74,8 @@ pub fn main(args: &[OsString]) -> u8 {
                 Some(Verb::Service(args)) => return verb::run(&args, &paths),
                 None => {}
             }
-            let ended =
-                daemon::serve(ServeOptions { paths, demo_agent: args.demo_agent, log: args.log });
-            match ended {
+            let Arguments { demo_agent, log, log_file, .. } = args;
+            match daemon::serve(ServeOptions { paths, demo_agent, log, log_file }) {
                 Ok(()) => return 0,
                 Err(error) => (error.to_string(), error.exit_code()),
             }

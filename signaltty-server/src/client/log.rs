@@ -1,7 +1,7 @@
 //! The log of a server that a client started: two files of bounded length.
 //!
-//! The server itself only writes to its standard error. The files change when
-//! a server is started, so a running one is never cut off from its log.
+//! The server writes to its standard error, which is the file, and changes the
+//! files itself while it runs. A client changes them when it starts a server.
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Read as _, Seek as _, SeekFrom};
@@ -9,6 +9,7 @@ use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
 use super::ClientError;
+use crate::config::MAX_LOG_BYTES;
 
 /// A log file, open for appending.
 #[derive(Debug)]
@@ -23,14 +24,14 @@ pub(crate) struct Log {
 
 impl Log {
     /// Opens the log of a state directory, whose folders are made where they
-    /// are missing. A log of more than [`MAX_BYTES`] is put aside first, in the
+    /// are missing. A log of more than 4 MiB is put aside first, in the
     /// place of the one that was put aside before.
     pub(crate) fn open(state_dir: &Path) -> Result<Self, ClientError> {
         let dir = state_dir.join("log");
         let made = DirBuilder::new().recursive(true).mode(0o700).create(&dir);
         made.map_err(|source| ClientError::io("make", &dir, source))?;
         let path = dir.join("server.log");
-        if fs::metadata(&path).is_ok_and(|found| found.len() > MAX_BYTES) {
+        if fs::metadata(&path).is_ok_and(|found| found.len() > MAX_LOG_BYTES) {
             fs::rename(&path, dir.join("server.log.1"))
                 .map_err(|source| ClientError::io("put aside", &path, source))?;
         }
@@ -56,8 +57,6 @@ impl Log {
     }
 }
 
-const MAX_BYTES: u64 = 4 * 1024 * 1024;
-
 const TAIL_BYTES: u64 = 8 * 1024;
 
 const TAIL_LINES: usize = 10;
@@ -81,10 +80,10 @@ mod tests {
         }
         let shown = log.last_lines().unwrap();
         assert_eq!((shown.len(), shown[0].as_str()), (10, "line 10"));
-        log.file.set_len(MAX_BYTES + 1).unwrap();
+        log.file.set_len(MAX_LOG_BYTES + 1).unwrap();
         Log::open(dir.path()).unwrap();
         assert_eq!(fs::metadata(&path).unwrap().len(), 0);
         let aside = fs::metadata(dir.path().join("log/server.log.1")).unwrap();
-        assert_eq!(aside.len(), MAX_BYTES + 1);
+        assert_eq!(aside.len(), MAX_LOG_BYTES + 1);
     }
 }

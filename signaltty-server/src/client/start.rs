@@ -209,6 +209,8 @@ pub(crate) fn command(
         .arg(&paths.socket)
         .arg("--state-dir")
         .arg(&paths.state_dir)
+        .arg("--log-file")
+        .arg(&log.path)
         // What a service manager wants to hear from this client's service.
         .env_remove("NOTIFY_SOCKET")
         .env_remove("SIGNALTTY_LAUNCH")

@@ -21,6 +21,7 @@ mod event_loop;
 mod kept;
 mod launch;
 mod listener;
+mod own_log;
 mod pane_clients;
 mod pane_input;
 mod pane_task;

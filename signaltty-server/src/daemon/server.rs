@@ -11,6 +11,7 @@ use signaltty_logind::{ShutdownWatch, WatchConfig};
 use signaltty_persist::{Owner, Program, StateDir, Store};
 use tokio::sync::mpsc;
 use tokio::time::timeout;
+use tracing_subscriber::fmt::writer::BoxMakeWriter;
 
 use super::clock::{Clock, wall};
 use super::connection::Replies;
@@ -18,6 +19,7 @@ use super::error::ServerError;
 use super::event::Event;
 use super::event_loop::{Parts, run_loop};
 use super::listener::Socket;
+use super::own_log::OwnLog;
 use super::spawner::spawner;
 use super::{launch, random, signals};
 use crate::config::Paths;
@@ -39,6 +41,9 @@ pub struct ServeOptions {
     pub demo_agent: bool,
     /// What to log, as `tracing` filters.
     pub log: Option<String>,
+    /// The file that standard output and error are. It is put aside when it is
+    /// long, and both go on in a new one.
+    pub log_file: Option<PathBuf>,
 }
 
 /// Runs a server in the foreground, until a signal or a client ends it. Must be
@@ -49,10 +54,14 @@ pub struct ServeOptions {
 /// When it could not start; see [`ServerError::exit_code`].
 pub fn serve(options: ServeOptions) -> Result<(), ServerError> {
     let filter = options.log.as_deref().unwrap_or("info");
+    let writer = match options.log_file {
+        Some(path) => BoxMakeWriter::new(Arc::new(OwnLog::new(path))),
+        None => BoxMakeWriter::new(std::io::stderr),
+    };
     // A second subscriber in one process is an embedder's; theirs stays.
     let _ = tracing_subscriber::fmt()
         .with_env_filter(tracing_subscriber::EnvFilter::new(filter))
-        .with_writer(std::io::stderr)
+        .with_writer(writer)
         .with_ansi(false)
         .try_init();
     let on = std::env::var_os("SIGNALTTY_LOGIND").is_none_or(|value| value != "0");

@@ -23,6 +23,7 @@ mod hooks;
 mod host;
 mod host_watch;
 mod kills;
+mod log;
 mod owners;
 mod real_logind;
 mod refusals;
