@@ -85,6 +85,11 @@ impl Record {
         Ok(fs::write(&self.path, "")?)
     }
 
+    /// Whether it is as it was.
+    pub(super) fn is_whole(&self) -> Result<bool, Broken> {
+        Ok(fs::read(&self.path)? == self.whole)
+    }
+
     /// Puts back what was in it.
     pub(super) fn restore(&self) -> Result<(), Broken> {
         Ok(fs::write(&self.path, &self.whole)?)

@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::agent::Record;
+use super::agent::{self, Record};
 use super::story::{FACTS, PAUSE, Story, TEXT_LIMIT};
 use crate::cli::environment;
 use crate::client::ClientError;
@@ -35,12 +35,19 @@ impl From<std::io::Error> for Broken {
     }
 }
 
+/// What a refusal says.
+#[derive(Debug)]
+pub(super) struct Refused {
+    pub(super) said: String,
+    pub(super) evidence: Vec<String>,
+}
+
 impl Story<'_> {
     /// A resume that has to be refused for one of these reasons.
-    pub(super) async fn refused(&mut self, reasons: &[&str]) -> Result<String, Broken> {
+    pub(super) async fn refused(&mut self, reasons: &[&str]) -> Result<Refused, Broken> {
         let pane = self.pane()?;
         let error = match self.try_resume(&pane).await {
-            Err(error) if error.has_code("RESUME_REFUSED") => error,
+            Err(ClientError::Wire(error)) if error.code == "RESUME_REFUSED" => error,
             Err(error) => return Err(error.into()),
             Ok(resumed) => {
                 return Err(Broken::new(format!("it was let in: {}", resumed.verdict)));
@@ -52,7 +59,41 @@ impl Story<'_> {
         if !reasons.contains(&code.as_str()) {
             return Err(Broken::new(format!("refused as \"{code}\": {error}")));
         }
-        Ok(format!("{code}: {error}"))
+        let lines = error.details.get("evidence").and_then(Value::as_array);
+        let lines = lines.into_iter().flatten().filter_map(Value::as_str);
+        let evidence = lines.map(ToOwned::to_owned).collect();
+        Ok(Refused { said: format!("{code}: {error}"), evidence })
+    }
+
+    /// A resume whose agent has to be started, seen through, and stopped. What
+    /// was seen of it.
+    pub(super) async fn contradicted(&mut self, seen: &[&str]) -> Result<String, Broken> {
+        let home = self.place.agent_home();
+        let ran = agent::listed(&home);
+        let Refused { said, evidence } = self.refused(&["contradicted"]).await?;
+        for wanted in seen {
+            if !evidence.iter().any(|line| line.contains(wanted)) {
+                let evidence = evidence.join("\n");
+                return Err(Broken::new(format!("no evidence says \"{wanted}\":\n{evidence}")));
+            }
+        }
+        let mut new = agent::listed(&home);
+        new.retain(|pid| !ran.contains(pid));
+        let Some(impostor) = new.pop() else {
+            return Err(Broken::new("the agent was not started at all"));
+        };
+        let started = Instant::now();
+        while agent::exists(impostor) {
+            if started.elapsed() > TEXT_LIMIT {
+                return Err(Broken::new(format!("process {impostor} still runs")));
+            }
+            tokio::time::sleep(PAUSE).await;
+        }
+        Ok(format!(
+            "{said}\nEvidence:\n{}\nprocess {impostor} was stopped; pane, conversation and \
+             output are kept",
+            evidence.join("\n")
+        ))
     }
 
     /// The pane without a process, if its conversation and output are kept.

@@ -50,6 +50,10 @@ impl<'a> Story<'a> {
         step!("The server is killed once more", self.kill_again().await);
         step!("Impostor 1: the record was emptied. Refused", self.emptied().await);
         step!("Impostor 2: a fresh conversation under the same id. Refused", self.fresh().await);
+        step!(
+            "Impostor 3: the record is whole, the process loaded none of it. Refused",
+            self.echo().await
+        );
         step!("With its record back, the conversation is resumed", self.back().await);
         step!("The server stops, and nothing is left running", self.stop().await);
         Ok(true)
@@ -191,32 +195,27 @@ impl<'a> Story<'a> {
     async fn emptied(&mut self) -> Result<String, Broken> {
         self.record()?.empty()?;
         let ran = agent::listed(&self.place.agent_home());
-        let refused = self.refused(&["damaged", "gone"]).await?;
+        let refused = self.refused(&["damaged", "gone"]).await?.said;
         hold("the processes", &ran, &agent::listed(&self.place.agent_home()))?;
         Ok(format!("{refused}\nno process was started; pane, conversation and output are kept"))
     }
 
     async fn fresh(&mut self) -> Result<String, Broken> {
         self.record()?.restore()?;
-        let home = self.place.agent_home();
-        agent::behave(&home, Some("fresh"))?;
-        let ran = agent::listed(&home);
-        let refused = self.refused(&["contradicted", "damaged"]).await?;
-        let mut new = agent::listed(&home);
-        new.retain(|pid| !ran.contains(pid));
-        let Some(impostor) = new.pop() else {
-            return Err(Broken::new("the agent was not started at all"));
-        };
-        let started = Instant::now();
-        while agent::exists(impostor) {
-            if started.elapsed() > TEXT_LIMIT {
-                return Err(Broken::new(format!("process {impostor} still runs")));
-            }
-            tokio::time::sleep(PAUSE).await;
+        agent::behave(&self.place.agent_home(), Some("fresh"))?;
+        self.contradicted(&[NOTHING_LOADED]).await
+    }
+
+    /// All files are as they should be: only what the process says it loaded
+    /// tells it from the conversation.
+    async fn echo(&mut self) -> Result<String, Broken> {
+        self.record()?.restore()?;
+        agent::behave(&self.place.agent_home(), Some("echo"))?;
+        let refused = self.contradicted(&[NOTHING_LOADED, "extends the saved one"]).await?;
+        if !self.record()?.is_whole()? {
+            return Err(Broken::new("the record has changed"));
         }
-        Ok(format!(
-            "{refused}\nprocess {impostor} was stopped; pane, conversation and output are kept"
-        ))
+        Ok(format!("{refused}\nthe record is whole"))
     }
 
     async fn back(&mut self) -> Result<String, Broken> {
@@ -238,6 +237,9 @@ impl<'a> Story<'a> {
 
 /// What the agent is told.
 pub(super) const FACTS: [&str; 2] = ["the key is under the stone", "the door is blue"];
+
+/// What the evidence says of an agent that opened the id and nothing else.
+const NOTHING_LOADED: &str = " 0 messages loaded";
 
 pub(super) const PAUSE: Duration = Duration::from_millis(25);
 
