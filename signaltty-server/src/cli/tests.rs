@@ -136,6 +136,26 @@ fn a_refused_resume_says_why_and_what_a_person_can_do() {
 }
 
 #[test]
+fn an_agent_that_was_left_open_unconfirmed_reads_as_not_proven() {
+    let mut open = pane("live");
+    if let Some(agent) = &mut open.agent {
+        agent.verdict = Some("unconfirmed".into());
+        agent.last_failure = Some(FailureNode {
+            code: "unconfirmed".into(),
+            message: "it was left open".into(),
+            at: "2026-03-10T11:58:00Z".into(),
+        });
+    }
+    let text = shown(&tree(vec![open.clone()]), false);
+    assert!(text.contains("not proven 2 min ago (unconfirmed): it was left open\n"), "{text}");
+    assert!(!text.contains("not resumed"), "{text}");
+    // Its process is gone by now.
+    open.state = "resumable".into();
+    let text = shown(&tree(vec![open]), false);
+    assert!(text.contains("not resumed 2 min ago (unconfirmed)"), "{text}");
+}
+
+#[test]
 fn c082_nothing_of_others_reaches_the_terminal_raw() {
     const POISON: &str = "x\x1b[2J\x1b]52;c;AAAA\x07\u{9b}y\r\n";
     let mut poisoned = pane(POISON);

@@ -153,7 +153,11 @@ pub(super) fn notes(pane: &PaneNode, now: Timestamp) -> Vec<String> {
         if let Some(failure) = &agent.last_failure {
             let (code, message) = (safe(&failure.code), safe(&failure.message));
             let when = ago(now, &failure.at);
-            notes.push(format!("not resumed {when} ({code}): {message}"));
+            // One that was left open for a person to look at is resumed, only
+            // not proven.
+            let open = pane.state == "live" && failure.code == "unconfirmed";
+            let what = if open { "not proven" } else { "not resumed" };
+            notes.push(format!("{what} {when} ({code}): {message}"));
         }
         if let Some(integration) = &agent.integration {
             notes.push(safe(integration));
