@@ -51,18 +51,18 @@ fn no_file_of_a_launch_outlives_its_server() {
     let mut claude = Claude::start();
     assert_eq!(launch_files(&claude.home).len(), 1);
     assert!(claude.server.term().success());
-    assert_eq!(launch_files(&claude.home), [PathBuf::new(); 0]);
+    assert_eq!(launch_files(&claude.home), Vec::<PathBuf>::new());
 
     let mut claude = Claude::start();
     claude.server.ask("server.shutdown", json!({"force": true}));
     claude.server.wait_exit();
-    assert_eq!(launch_files(&claude.home), [PathBuf::new(); 0]);
+    assert_eq!(launch_files(&claude.home), Vec::<PathBuf>::new());
 
     let mut claude = Claude::start();
     claude.server.kill9();
     assert_eq!(launch_files(&claude.home).len(), 1);
     let _next = Server::start(&claude.home);
-    assert_eq!(launch_files(&claude.home), [PathBuf::new(); 0]);
+    assert_eq!(launch_files(&claude.home), Vec::<PathBuf>::new());
 }
 
 struct Claude {
