@@ -79,7 +79,7 @@ impl Daemon {
                 });
             }
             "session.list" | "workspace.list" => {
-                answer(respond, Ok(to_value(tree::tree(&self.session))));
+                answer(respond, Ok(to_value(tree::tree(&self.session, &self.integration))));
             }
             "events.subscribe" => match parse::<wire::EventsSubscribe>(params) {
                 Ok(ask) => {
@@ -319,12 +319,8 @@ impl Daemon {
         let view = self.session.pane(id).ok_or_else(gone)?;
         let tab = self.session.tab(view.record.tab).ok_or_else(gone)?;
         let instance = view.state.instance();
-        let mut pane = tree::pane(&view);
-        if let (Some(agent), Some(instance)) = (&mut pane.agent, instance) {
-            agent.integration = self.integration.get(&instance).cloned();
-        }
         Ok(PaneInfo {
-            pane,
+            pane: tree::pane(&view, &self.integration),
             workspace_id: tab.record.workspace.to_string(),
             tab_id: tab.record.id.to_string(),
             instance: instance.map(|instance| instance.to_string()),

@@ -26,7 +26,7 @@ use super::ports::Ports;
 use super::publisher::Publisher;
 use super::saver::{SaveOutcome, Saver};
 use super::spawner::{Spawned, Spawner};
-use super::{agents, environment, random, recorder};
+use super::{agents, environment, random, recorder, tree};
 use crate::config::Paths;
 use crate::protocol::Health;
 
@@ -63,7 +63,7 @@ pub(crate) struct Daemon {
     pub(crate) starting: BTreeMap<InstanceId, Prepared>,
     /// Files of launches that live.
     pub(crate) files: BTreeMap<InstanceId, Vec<PathBuf>>,
-    pub(crate) integration: BTreeMap<InstanceId, String>,
+    pub(crate) integration: tree::Needed,
     pub(crate) ports: Ports,
     pub(crate) waiting: BTreeMap<RequestId, Waiting>,
     pub(crate) next_request: u64,
@@ -127,7 +127,7 @@ pub(crate) async fn run_loop(parts: Parts) -> Result<(), ServerError> {
         launches: Launches::default(),
         starting: BTreeMap::new(),
         files: BTreeMap::new(),
-        integration: BTreeMap::new(),
+        integration: tree::Needed::new(),
         ports: Ports::new(),
         waiting: BTreeMap::new(),
         next_request: 1,

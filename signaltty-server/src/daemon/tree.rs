@@ -1,6 +1,9 @@
 //! The session as scripts see it.
 
+use std::collections::BTreeMap;
+
 use signaltty_core::agent::SavedAgent;
+use signaltty_core::id::InstanceId;
 use signaltty_core::pane::SavedPane;
 use signaltty_core::restore::PaneState;
 use signaltty_core::session::{PaneView, Session, TabView, WorkspaceView};
@@ -10,12 +13,15 @@ use crate::protocol::{
     AgentNode, ExitNode, FailureNode, PaneNode, StatusCounts, TabNode, Tree, WireOs, WorkspaceNode,
 };
 
+/// What a person has to do so that a running agent can report to us.
+pub(crate) type Needed = BTreeMap<InstanceId, String>;
+
 /// All workspaces.
-pub(crate) fn tree(session: &Session) -> Tree {
-    Tree { workspaces: session.workspaces().map(|view| workspace(&view)).collect() }
+pub(crate) fn tree(session: &Session, needed: &Needed) -> Tree {
+    Tree { workspaces: session.workspaces().map(|view| workspace(&view, needed)).collect() }
 }
 
-fn workspace(view: &WorkspaceView<'_>) -> WorkspaceNode {
+fn workspace(view: &WorkspaceView<'_>, needed: &Needed) -> WorkspaceNode {
     let record = view.record;
     WorkspaceNode {
         id: record.id.to_string(),
@@ -26,22 +32,22 @@ fn workspace(view: &WorkspaceView<'_>) -> WorkspaceNode {
         auto_continue: record.switches.auto_continue,
         history: record.switches.history,
         archived: record.archived,
-        tabs: view.tabs().map(|view| tab(&view)).collect(),
+        tabs: view.tabs().map(|view| tab(&view, needed)).collect(),
     }
 }
 
-fn tab(view: &TabView<'_>) -> TabNode {
+fn tab(view: &TabView<'_>, needed: &Needed) -> TabNode {
     TabNode {
         id: view.record.id.to_string(),
         title: view.record.title.to_string(),
         active_pane_id: view.record.active_pane.to_string(),
         layout: view.record.layout.to_string(),
-        panes: view.panes().map(|view| pane(&view)).collect(),
+        panes: view.panes().map(|view| pane(&view, needed)).collect(),
     }
 }
 
 /// One pane.
-pub(crate) fn pane(view: &PaneView<'_>) -> PaneNode {
+pub(crate) fn pane(view: &PaneView<'_>, needed: &Needed) -> PaneNode {
     let record = view.record;
     let stage = match view.state {
         PaneState::Resuming(stage) => Some(stage.as_str().to_owned()),
@@ -60,7 +66,7 @@ pub(crate) fn pane(view: &PaneView<'_>) -> PaneNode {
         lifecycle: record.lifecycle.as_str().to_owned(),
         attention: record.attention.as_str().to_owned(),
         last_message: record.last_message.as_deref().map(str::to_owned),
-        agent: record.agent.as_ref().map(|saved| agent(view, saved)),
+        agent: record.agent.as_ref().map(|saved| agent(view, saved, needed)),
         created_at: rfc3339(record.created_at),
     }
 }
@@ -74,7 +80,7 @@ fn exit(record: &SavedPane, state: &PaneState) -> Option<ExitNode> {
     Some(ExitNode { code: status.code, signal: status.signal })
 }
 
-fn agent(view: &PaneView<'_>, saved: &SavedAgent) -> AgentNode {
+fn agent(view: &PaneView<'_>, saved: &SavedAgent, needed: &Needed) -> AgentNode {
     let conversation = saved.conversation.as_ref().map(|conversation| &conversation.id);
     let failure = saved.last_failure.as_ref();
     AgentNode {
@@ -91,7 +97,7 @@ fn agent(view: &PaneView<'_>, saved: &SavedAgent) -> AgentNode {
             message: failure.refusal.message.to_string(),
             at: rfc3339(failure.at),
         }),
-        integration: None,
+        integration: view.state.instance().and_then(|instance| needed.get(&instance)).cloned(),
     }
 }
 

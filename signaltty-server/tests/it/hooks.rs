@@ -73,6 +73,10 @@ struct Claude {
 
 impl Claude {
     fn start() -> Self {
+        Self::start_as(&["claude"])
+    }
+
+    fn start_as(argv: &[&str]) -> Self {
         let home = Home::new();
         let server = Server::start(&home);
         fs::create_dir(home.path("bin")).unwrap();
@@ -87,8 +91,8 @@ impl Claude {
             "REPORT": std::env::current_exe().unwrap(),
             "ANSWER_TO": home.path("answer"),
         });
-        let made = server
-            .ask("workspace.new", json!({"cwd": home.work(), "argv": ["claude"], "env": env}));
+        let made =
+            server.ask("workspace.new", json!({"cwd": home.work(), "argv": argv, "env": env}));
         let pane = made["pane_id"].as_str().unwrap().to_owned();
         server.wait_text(&pane, "ready");
         Self { home, server, pane }
@@ -111,6 +115,20 @@ impl Claude {
 
 fn event(name: &str) -> Value {
     json!({"hook_event_name": name, "session_id": ID, "source": "startup", "cwd": "/"})
+}
+
+#[test]
+fn what_an_agent_lacks_to_report_is_in_the_tree_and_in_the_details() {
+    let claude = Claude::start_as(&["claude", "--settings", "mine.json"]);
+    let (server, pane) = (&claude.server, &claude.pane);
+    let info = server.pane(pane);
+    let needed = info["agent"]["integration"].as_str().expect("something is needed");
+    assert!(needed.contains("--settings"), "{needed}");
+    assert_eq!(server.panes()[0]["agent"]["integration"], needed);
+    // It is about the process that runs.
+    server.ask("pane.terminate", json!({"pane": pane}));
+    server.wait_state(pane, "exited");
+    assert_eq!(server.panes()[0]["agent"]["integration"], Value::Null);
 }
 
 #[test]
