@@ -4,8 +4,8 @@ use std::str::FromStr;
 
 use clap::Subcommand;
 
-use super::{Context, Failure};
-use crate::protocol::{WorkspaceRef, WorkspaceRename, WorkspaceSet};
+use super::{Context, Failure, safe};
+use crate::protocol::{Remarks, WorkspaceRef, WorkspaceRename, WorkspaceSet};
 
 /// Verbs about workspaces.
 #[derive(Debug, Subcommand)]
@@ -107,7 +107,10 @@ pub(super) async fn run(context: &Context, verb: WorkspaceVerb) -> Result<(), Fa
 }
 
 async fn set(context: &Context, params: WorkspaceSet) -> Result<(), Failure> {
-    context.order("workspace.set", &params).await
+    let human = |answer: &Remarks| {
+        answer.remarks.iter().map(|remark| format!("{}\n", safe(remark))).collect()
+    };
+    context.ask("workspace.set", &params, human).await
 }
 
 /// Later ones win.

@@ -125,14 +125,17 @@ impl Daemon {
                 }
                 Err(error) => answer(respond, Err(error)),
             },
-            _ => match self.command(&method, params) {
-                Ok((command, env)) => {
-                    let request = self.new_request();
-                    self.waiting.insert(request, Waiting { respond, env });
-                    self.input(Input::Command { request, command });
+            _ => {
+                let remarks = (method == "workspace.set").then(|| tree::idle_switches(&params));
+                match self.command(&method, params) {
+                    Ok((command, env)) => {
+                        let request = self.new_request();
+                        self.waiting.insert(request, Waiting { respond, env, remarks });
+                        self.input(Input::Command { request, command });
+                    }
+                    Err(error) => answer(respond, Err(error)),
                 }
-                Err(error) => answer(respond, Err(error)),
-            },
+            }
         }
     }
 

@@ -17,12 +17,12 @@ use tokio::time::{Instant, timeout_at};
 
 use super::attribution::LaunchRecord;
 use super::event::{Answer, Event};
-use super::event_loop::{Daemon, GRACE, TAIL_BYTES};
+use super::event_loop::{Daemon, GRACE, TAIL_BYTES, Waiting};
 use super::launch::Launcher;
 use super::pane_task::PaneMessage;
 use super::saver::{SaveJob, SaveOutcome, TailJob};
 use super::{agents, environment, panes, withheld};
-use crate::protocol::{Created, Resumed, WireError};
+use crate::protocol::{Created, Remarks, Resumed, WireError};
 use crate::service::notify;
 
 /// How long a save waits for the output of all panes. One that parses a flood is
@@ -234,9 +234,14 @@ impl Daemon {
         let Some(waiting) = self.waiting.remove(&request) else {
             return;
         };
-        let answer = result.map(|reply| value(&reply)).map_err(|error| wire_error(&error));
+        let Waiting { respond, remarks, .. } = waiting;
+        let value = |reply| match remarks {
+            Some(remarks) => to_value(Remarks { remarks }),
+            None => value(&reply),
+        };
+        let answer = result.map(value).map_err(|error| wire_error(&error));
         // A client that went away misses its answer.
-        let _ = waiting.respond.send(Answer::Value(answer));
+        let _ = respond.send(Answer::Value(answer));
     }
 }
 

@@ -52,6 +52,8 @@ pub(crate) struct Waiting {
     pub(crate) respond: oneshot::Sender<Answer>,
     /// The client's environment, for what the request starts. Gone with it.
     pub(crate) env: Option<Env>,
+    /// What the reply says besides; only some replies have such a list.
+    pub(crate) remarks: Option<Vec<String>>,
 }
 
 /// Everything that the loop owns.

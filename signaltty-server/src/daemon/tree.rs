@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use serde_json::Value;
 use signaltty_core::agent::SavedAgent;
 use signaltty_core::id::InstanceId;
 use signaltty_core::pane::SavedPane;
@@ -99,6 +100,21 @@ fn agent(view: &PaneView<'_>, saved: &SavedAgent, needed: &Needed) -> AgentNode 
         }),
         integration: view.state.instance().and_then(|instance| needed.get(&instance)).cloned(),
     }
+}
+
+/// Switches that are kept and shown, and that nothing acts on yet: a person who
+/// turns one on has to hear that.
+pub(crate) fn idle_switches(params: &Value) -> Vec<String> {
+    [
+        ("auto_resume", "auto-resume", "resume a pane with: signaltty resume PANE"),
+        ("auto_continue", "auto-continue", "continue an interrupted turn in its pane"),
+    ]
+    .into_iter()
+    .filter(|(key, ..)| params.get(key) == Some(&Value::Bool(true)))
+    .map(|(_, name, instead)| {
+        format!("{name} is kept, but this version does not act on it yet; {instead}")
+    })
+    .collect()
 }
 
 /// How much of everything there is.

@@ -25,7 +25,8 @@ pub use params::{
     WorkspaceMove, WorkspaceNew, WorkspaceRef, WorkspaceRename, WorkspaceSet,
 };
 pub use reply::{
-    Created, Health, HookAnswer, LayoutText, PaneText, Resumed, Status, StatusCounts, Subscribed,
+    Created, Health, HookAnswer, LayoutText, PaneText, Remarks, Resumed, Status, StatusCounts,
+    Subscribed,
 };
 pub use tree::{
     AgentNode, ExitNode, FailureNode, PaneInfo, PaneNode, TabNode, Tree, WorkspaceNode,

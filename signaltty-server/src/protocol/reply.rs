@@ -13,6 +13,14 @@ pub struct Created {
     pub pane_id: String,
 }
 
+/// `workspace.set`
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Remarks {
+    /// What a person should know of what was set, a line each.
+    #[serde(default)]
+    pub remarks: Vec<String>,
+}
+
 /// `pane.resume`
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Resumed {

@@ -42,7 +42,16 @@ fn s0_15_no_number_of_restarts_runs_a_saved_command() {
     wait_until("the marker", || marker.exists());
     let workspace = server.pane(&pane)["workspace_id"].clone();
     let all = json!({"workspace": workspace, "auto_resume": true, "auto_continue": true});
-    server.ask("workspace.set", all);
+    let remarks = server.ask("workspace.set", all)["remarks"].clone();
+    for (at, switch) in ["auto-resume", "auto-continue"].into_iter().enumerate() {
+        let remark = remarks[at].as_str().unwrap();
+        assert!(
+            remark.starts_with(switch) && remark.contains("does not act on it yet"),
+            "{remark}"
+        );
+    }
+    let off = json!({"workspace": workspace, "auto_continue": false, "history": true});
+    assert_eq!(server.ask("workspace.set", off)["remarks"], json!([]));
     server.wait_saved();
     fs::remove_file(&marker).unwrap();
     for round in 0..10 {
