@@ -132,6 +132,7 @@ fn s0_28_a_save_that_fails_releases_and_stops_all_the_same() {
 
 #[test]
 fn s0_30_every_way_out_gives_the_lock_up_after_the_save() {
+    type Way = (&'static str, fn(&Server));
     let home = Home::new();
     let mut pane = None;
     let ways: [Way; 3] = [
