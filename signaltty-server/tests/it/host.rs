@@ -295,9 +295,6 @@ fn check_times(saved: Duration, ended: Duration) {
     assert!(ended < Duration::from_secs(5), "ended after {ended:?}");
 }
 
-/// A way out, and how it is taken.
-type Way = (&'static str, fn(&Server));
-
 /// An adapter that does what none may.
 struct Panics {
     spec: AgentSpec,
