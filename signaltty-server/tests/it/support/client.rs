@@ -64,16 +64,21 @@ impl Client {
 
     /// The next reply.
     pub fn reply(&mut self) -> Result<Value, Failure> {
-        let line = self.line().expect("a reply");
+        self.try_reply().expect("a reply")
+    }
+
+    /// The next reply; `None` where the connection broke before its end.
+    pub fn try_reply(&mut self) -> Option<Result<Value, Failure>> {
+        let line = self.line().filter(|line| line.ends_with('\n'))?;
         let reply: Value = serde_json::from_str(&line).unwrap();
-        match reply.get("error") {
+        Some(match reply.get("error") {
             None => Ok(reply["result"].clone()),
             Some(error) => Err(Failure {
                 code: error["code"].as_str().unwrap().to_owned(),
                 message: error["message"].as_str().unwrap().to_owned(),
                 details: error["details"].clone(),
             }),
-        }
+        })
     }
 
     /// The next line; `None` where the server ended the connection.

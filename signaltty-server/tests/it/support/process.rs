@@ -1,7 +1,8 @@
 //! Processes, as `/proc` shows them.
 
 use std::fs;
-use std::path::PathBuf;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
 
 use rustix::process::{Pid, Signal, kill_process};
 
@@ -46,6 +47,21 @@ pub fn children(parent: u32) -> Vec<Process> {
         .filter_map(|entry| stat(entry.file_name().to_str()?.parse().ok()?))
         .filter(|found| found.parent == parent && found.state != 'Z')
         .map(|found| found.process)
+        .collect()
+}
+
+/// The running processes whose environment names this socket, whoever their
+/// parent is by now.
+pub fn with_socket(socket: &Path) -> Vec<Process> {
+    let wanted = [b"SIGNALTTY_SOCKET=", socket.as_os_str().as_bytes()].concat();
+    let entries = fs::read_dir("/proc").unwrap().flatten();
+    entries
+        .filter_map(|entry| {
+            let found = stat(entry.file_name().to_str()?.parse().ok()?)?;
+            let environment = fs::read(entry.path().join("environ")).ok()?;
+            let named = environment.split(|byte| *byte == 0).any(|line| line == wanted);
+            (named && found.state != 'Z').then_some(found.process)
+        })
         .collect()
 }
 
