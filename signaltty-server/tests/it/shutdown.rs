@@ -77,7 +77,12 @@ fn c103_a_second_sigterm_ends_the_server_at_once() {
     assert!(asked.elapsed() < Duration::from_secs(1), "{:?}", asked.elapsed());
     wait_gone(&children);
     let server = Server::start(&home);
-    assert_eq!(server.status()["problems"], json!([]));
+    // Ended at once, it may have missed its last save; that is said, and no more.
+    let status = server.status();
+    let problems = status["problems"].as_array().unwrap().iter().filter_map(Value::as_str);
+    let others: Vec<_> =
+        problems.filter(|line| !line.starts_with("the state was saved after event ")).collect();
+    assert_eq!(others, [""; 0]);
 }
 
 #[test]
