@@ -30,7 +30,7 @@ fn d12_a_server_is_added_before_everything_that_the_user_wrote() {
     for argv in [
         &["opencode"][..],
         &["/usr/bin/opencode", "--session", "ses_aaaaaaaaaaaaaaaaaaaaaaaaaa"],
-        &["opencode", "/work/run"],
+        &["opencode", "/srv/run"],
         &["opencode", "--agent", "run"],
         &["opencode", "--prompt", "serve"],
         &["opencode", "-m", "models", "project"],
