@@ -225,8 +225,8 @@ impl Scan {
         Refusal::new(
             FailureCode::Damaged,
             format!(
-                "the agent's record {} {what}; restore it from a backup, or resume it all the \
-                 same by hand",
+                "the agent's record {} {what}; restore it from a backup, or resume it \
+                 all the same with --anyway",
                 self.path.display()
             ),
         )
