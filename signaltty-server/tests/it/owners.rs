@@ -113,7 +113,7 @@ fn c004_s0_34_a_damaged_state_is_kept_aside_said_and_replaced() {
         assert_eq!(kept[0].1, content, "{word}");
         let name = kept[0].0.display().to_string();
         assert!(problem.contains(&name), "{name} in {problem}");
-        assert!(server.stderr().contains(&name), "the log names it");
+        wait_until("the log to name it", || server.stderr().contains(&name));
         // It works from here on, and what was kept stays.
         server.spawn(&home, &["/bin/sleep", "1000"]);
         assert!(server.term().success());

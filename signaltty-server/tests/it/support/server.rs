@@ -18,6 +18,8 @@ pub struct Server {
     child: Child,
     socket: PathBuf,
     stderr: Arc<Mutex<String>>,
+    /// Ends with the server, once all that it said was read.
+    reader: Option<JoinHandle<()>>,
 }
 
 /// How a server that did not start ended.
@@ -38,8 +40,7 @@ impl Server {
         change(&mut command);
         let mut child = command.spawn().unwrap();
         let (stderr, reader) = collect(&mut child);
-        drop(reader);
-        let mut server = Self { child, socket: home.socket(), stderr };
+        let mut server = Self { child, socket: home.socket(), stderr, reader: Some(reader) };
         server.wait_ready();
         server
     }
@@ -50,9 +51,8 @@ impl Server {
         change(&mut command);
         let mut child = command.spawn().unwrap();
         let (stderr, reader) = collect(&mut child);
-        let mut server = Self { child, socket: home.socket(), stderr };
+        let mut server = Self { child, socket: home.socket(), stderr, reader: Some(reader) };
         let status = server.wait_exit();
-        reader.join().unwrap();
         Refused { code: status.code(), stderr: server.stderr() }
     }
 
@@ -190,6 +190,9 @@ impl Server {
         let until = Instant::now() + PATIENCE;
         loop {
             if let Some(status) = self.child.try_wait().unwrap() {
+                if let Some(reader) = self.reader.take() {
+                    reader.join().unwrap();
+                }
                 return status;
             }
             assert!(Instant::now() < until, "the server does not end");
