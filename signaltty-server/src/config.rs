@@ -60,6 +60,17 @@ impl Paths {
     /// Makes out the paths. `var` reads an environment variable; empty ones
     /// count as unset. Options win over `SIGNALTTY_*`, which win over XDG.
     ///
+    /// ```
+    /// use std::path::Path;
+    ///
+    /// use signaltty_server::config::{Overrides, Paths};
+    ///
+    /// let home = |name: &str| (name == "HOME").then(|| "/home/me".into());
+    /// let paths = Paths::resolve(&Overrides::default(), Path::new("/"), home)?;
+    /// assert_eq!(paths.state_dir, Path::new("/home/me/.local/state/signaltty"));
+    /// # Ok::<(), signaltty_server::config::PathsError>(())
+    /// ```
+    ///
     /// # Errors
     ///
     /// When there is no place for the state, or the socket's path is too long.
