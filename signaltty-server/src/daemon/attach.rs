@@ -62,7 +62,7 @@ impl Attachment {
         let client = AttachedClient::new(id, frames, Arc::clone(&behind), read_only);
         let attach = PaneMessage::Attach { client, history };
         if messages.send(attach).await.is_err() {
-            return Err(super::dispatch::not_live(pane, "exited"));
+            return Err(super::asked::not_live(pane, "exited"));
         }
         Ok(Attached { pane, messages, room, read_only, id, queue, behind })
     }

@@ -6,7 +6,6 @@ use std::sync::Arc;
 
 use signaltty_adapters::{Adapters, ProcHost};
 use signaltty_core::id::{InstanceId, PaneId, RequestId, ServerEpoch};
-use signaltty_core::restore::{FailureCode, Refusal};
 use signaltty_core::save::SaveToken;
 use signaltty_core::session::{Command, Config, Input, PaneFact, Session, ShutdownCause};
 use signaltty_core::time::UnixMillis;
@@ -15,17 +14,17 @@ use signaltty_persist::{Loaded, Opened};
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::{Instant, sleep_until};
 
-use super::attribution::{LaunchRecord, Launches};
+use super::attribution::Launches;
 use super::clock::Clock;
 use super::environment::Env;
 use super::error::ServerError;
 use super::event::{Answer, ClientFact, Event};
 use super::launch::{self, Prepared};
-use super::panes::{self, Panes, Start};
+use super::panes::{self, Panes};
 use super::ports::Ports;
 use super::publisher::Publisher;
 use super::saver::{SaveOutcome, Saver};
-use super::spawner::{Spawned, Spawner};
+use super::spawner::Spawner;
 use super::{agents, environment, random, recorder, tree};
 use crate::config::Paths;
 use crate::protocol::Health;
@@ -100,7 +99,7 @@ pub(crate) struct Daemon {
 pub(crate) const GRACE: std::time::Duration = std::time::Duration::from_millis(1_500);
 
 /// Lines of history that a pane keeps in memory.
-const HISTORY_LINES: usize = 10_000;
+pub(super) const HISTORY_LINES: usize = 10_000;
 
 /// Bytes of output that are saved of a pane.
 pub(crate) const TAIL_BYTES: usize = signaltty_persist::tail::CAPACITY;
@@ -116,7 +115,8 @@ pub(crate) async fn run_loop(parts: Parts) -> Result<(), ServerError> {
         _ => 0,
     };
     let dir = opened.store.dir().clone();
-    let (session, load, problems) = restore(opened.loaded, epoch, &parts.adapters, config, clock);
+    let (session, load, problems) =
+        super::load::restore(opened.loaded, epoch, &parts.adapters, config, clock);
     let (saver, thread) = Saver::start(opened.store, send.clone())
         .map_err(|source| ServerError::Setup { what: "start the saver", source })?;
     let (publisher, journal) = recorder::start(dir, floor, random::bytes(), epoch, send.clone())
@@ -166,54 +166,6 @@ pub(crate) async fn run_loop(parts: Parts) -> Result<(), ServerError> {
         tracing::error!("the saver or the recorder of events did not end as it should");
     }
     Ok(())
-}
-
-fn restore(
-    loaded: Loaded,
-    epoch: ServerEpoch,
-    adapters: &Adapters,
-    mut config: Config,
-    clock: Clock,
-) -> (Session, String, Vec<String>) {
-    config.policies = adapters
-        .iter()
-        .map(|adapter| (adapter.spec().kind.clone(), adapter.spec().policy.clone()))
-        .collect();
-    match loaded {
-        Loaded::Missing => (Session::new(epoch, config), "missing".to_owned(), Vec::new()),
-        Loaded::Snapshot { session, problems, kept, .. } => {
-            let mut lines: Vec<_> = problems.iter().map(ToString::to_string).collect();
-            if let Some(kept) = kept {
-                lines.push(format!("the file as it was found is kept as {}", kept.display()));
-            }
-            for line in &lines {
-                tracing::warn!("loading the state: {line}");
-            }
-            let word = if problems.is_empty() { "loaded" } else { "loaded_with_repairs" };
-            // The store repaired what it read, so there is nothing to add.
-            let (session, _) = Session::restore(session, epoch, config, clock.now());
-            (session, word.to_owned(), lines)
-        }
-        Loaded::Corrupt { backup, reason } => {
-            let line = format!(
-                "the saved state could not be read ({reason}); it was moved to {}, saved output \
-                 was kept, and the server started empty",
-                backup.display()
-            );
-            tracing::error!("{line}");
-            (Session::new(epoch, config), "corrupt".to_owned(), vec![line])
-        }
-        Loaded::EmptyFile { backup } => {
-            let line = format!(
-                "the saved state was an empty file, as a loss of power leaves; it was moved to \
-                 {}, saved output was kept, and the server started empty",
-                backup.display()
-            );
-            tracing::error!("{line}");
-            (Session::new(epoch, config), "empty_file".to_owned(), vec![line])
-        }
-        _ => (Session::new(epoch, config), "unknown".to_owned(), Vec::new()),
-    }
 }
 
 impl Daemon {
@@ -305,63 +257,6 @@ impl Daemon {
             }
             Event::Terminate => self.input(Input::Shutdown(ShutdownCause::Terminate)),
             Event::Client { pane, what } => self.client(pane, what),
-        }
-    }
-
-    fn spawned(
-        &mut self,
-        pane: PaneId,
-        instance: InstanceId,
-        result: Result<Spawned, Refusal>,
-        earlier: Option<Vec<u8>>,
-    ) {
-        let Some(prepared) = self.starting.remove(&instance) else {
-            return;
-        };
-        let started = match result {
-            Ok(Ok((pty, child))) => {
-                let id = child.id();
-                let size = prepared.spec.size;
-                let start = Start {
-                    pane,
-                    instance,
-                    size,
-                    earlier,
-                    watched: prepared.kind.is_some(),
-                    history_lines: HISTORY_LINES,
-                    tail_bytes: TAIL_BYTES,
-                };
-                let events = self.events.clone();
-                self.panes.start(start, pty, child, events).map(|()| id).map_err(|error| {
-                    let message = format!("the terminal could not be watched: {error}");
-                    Refusal::new(FailureCode::SpawnFailed, message)
-                })
-            }
-            Ok(Err(error)) => Err(launch::refusal(&error, &prepared.spec.argv)),
-            Err(refusal) => Err(refusal),
-        };
-        match started {
-            Ok(id) => {
-                let view = signaltty_adapters::InstanceView {
-                    instance,
-                    pid: id.pid,
-                    start_ticks: id.start_time,
-                    cwd: prepared.cwd,
-                    config_env: prepared.config_env,
-                    facts: prepared.facts,
-                };
-                let Prepared { kind, secret, host, files, integration, .. } = prepared;
-                self.launches.add(LaunchRecord { kind, secret, view, host });
-                self.files.insert(instance, files);
-                if let Some(needed) = integration {
-                    self.integration.insert(instance, needed);
-                }
-                self.input(Input::Spawned { instance, result: Ok(()) });
-            }
-            Err(refusal) => {
-                launch::remove(&prepared.files);
-                self.input(Input::Spawned { instance, result: Err(refusal) });
-            }
         }
     }
 

@@ -1,0 +1,56 @@
+//! From what was loaded to a session.
+
+use signaltty_adapters::Adapters;
+use signaltty_core::id::ServerEpoch;
+use signaltty_core::session::{Config, Session};
+use signaltty_persist::Loaded;
+
+use super::clock::Clock;
+
+pub(super) fn restore(
+    loaded: Loaded,
+    epoch: ServerEpoch,
+    adapters: &Adapters,
+    mut config: Config,
+    clock: Clock,
+) -> (Session, String, Vec<String>) {
+    config.policies = adapters
+        .iter()
+        .map(|adapter| (adapter.spec().kind.clone(), adapter.spec().policy.clone()))
+        .collect();
+    match loaded {
+        Loaded::Missing => (Session::new(epoch, config), "missing".to_owned(), Vec::new()),
+        Loaded::Snapshot { session, problems, kept, .. } => {
+            let mut lines: Vec<_> = problems.iter().map(ToString::to_string).collect();
+            if let Some(kept) = kept {
+                lines.push(format!("the file as it was found is kept as {}", kept.display()));
+            }
+            for line in &lines {
+                tracing::warn!("loading the state: {line}");
+            }
+            let word = if problems.is_empty() { "loaded" } else { "loaded_with_repairs" };
+            // The store repaired what it read, so there is nothing to add.
+            let (session, _) = Session::restore(session, epoch, config, clock.now());
+            (session, word.to_owned(), lines)
+        }
+        Loaded::Corrupt { backup, reason } => {
+            let line = format!(
+                "the saved state could not be read ({reason}); it was moved to {}, saved output \
+                 was kept, and the server started empty",
+                backup.display()
+            );
+            tracing::error!("{line}");
+            (Session::new(epoch, config), "corrupt".to_owned(), vec![line])
+        }
+        Loaded::EmptyFile { backup } => {
+            let line = format!(
+                "the saved state was an empty file, as a loss of power leaves; it was moved to \
+                 {}, saved output was kept, and the server started empty",
+                backup.display()
+            );
+            tracing::error!("{line}");
+            (Session::new(epoch, config), "empty_file".to_owned(), vec![line])
+        }
+        _ => (Session::new(epoch, config), "unknown".to_owned(), Vec::new()),
+    }
+}

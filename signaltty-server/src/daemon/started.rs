@@ -1,0 +1,70 @@
+//! What a start came to.
+
+use signaltty_core::id::{InstanceId, PaneId};
+use signaltty_core::restore::{FailureCode, Refusal};
+use signaltty_core::session::Input;
+
+use super::attribution::LaunchRecord;
+use super::event_loop::{Daemon, HISTORY_LINES, TAIL_BYTES};
+use super::launch::{self, Prepared};
+use super::panes::Start;
+use super::spawner::Spawned;
+
+impl Daemon {
+    pub(super) fn spawned(
+        &mut self,
+        pane: PaneId,
+        instance: InstanceId,
+        result: Result<Spawned, Refusal>,
+        earlier: Option<Vec<u8>>,
+    ) {
+        let Some(prepared) = self.starting.remove(&instance) else {
+            return;
+        };
+        let started = match result {
+            Ok(Ok((pty, child))) => {
+                let id = child.id();
+                let size = prepared.spec.size;
+                let start = Start {
+                    pane,
+                    instance,
+                    size,
+                    earlier,
+                    watched: prepared.kind.is_some(),
+                    history_lines: HISTORY_LINES,
+                    tail_bytes: TAIL_BYTES,
+                };
+                let events = self.events.clone();
+                self.panes.start(start, pty, child, events).map(|()| id).map_err(|error| {
+                    let message = format!("the terminal could not be watched: {error}");
+                    Refusal::new(FailureCode::SpawnFailed, message)
+                })
+            }
+            Ok(Err(error)) => Err(launch::refusal(&error, &prepared.spec.argv)),
+            Err(refusal) => Err(refusal),
+        };
+        match started {
+            Ok(id) => {
+                let view = signaltty_adapters::InstanceView {
+                    instance,
+                    pid: id.pid,
+                    start_ticks: id.start_time,
+                    cwd: prepared.cwd,
+                    config_env: prepared.config_env,
+                    facts: prepared.facts,
+                };
+                let Prepared { kind, secret, host, files, integration, .. } = prepared;
+                self.launches.add(LaunchRecord { kind, secret, view, host });
+                self.files.insert(instance, files);
+                if let Some(needed) = integration {
+                    self.integration.insert(instance, needed);
+                }
+                self.input(Input::Spawned { instance, result: Ok(()) });
+            }
+            Err(refusal) => {
+                launch::remove(&prepared.files);
+                self.input(Input::Spawned { instance, result: Err(refusal) });
+            }
+        }
+    }
+}
