@@ -130,6 +130,6 @@ pub use host::{AgentHost, OpenFile, ProcessInfo};
 pub use launch::{Integration, Launch, LaunchContext, LaunchFacts, LaunchFile, PreparedLaunch};
 #[cfg(feature = "opencode")]
 pub use opencode::OpenCodeAdapter;
-pub use proc::ProcHost;
+pub use proc::{Job, ProcHost};
 pub use registry::{Adapters, RegistryError};
 pub use spec::{AgentSpec, IdForm};

@@ -6,6 +6,7 @@
 
 mod clock;
 mod files;
+mod jobs;
 mod sockets;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,6 +16,8 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
+
+pub use jobs::Job;
 
 use crate::records::read_small;
 use crate::{AgentHost, OpenFile, ProcessInfo};

@@ -212,6 +212,9 @@ fn info(info: &PaneInfo) -> String {
     if let (Some(pid), Some(instance)) = (info.pid, &info.instance) {
         lines.push(("process", format!("{pid}, instance {}", safe(instance))));
     }
+    if let Some(leftover) = &info.leftover {
+        lines.push(("leftover", safe(leftover)));
+    }
     if let Some(message) = &pane.last_message {
         lines.push(("message", safe(message)));
     }

@@ -53,6 +53,7 @@ impl Daemon {
             tab_id: tab.record.id.to_string(),
             instance: instance.map(|instance| instance.to_string()),
             pid: instance.and_then(|i| self.panes.of(i)).map(|handle| handle.child.pid()),
+            leftover: self.leftovers.doubt(id).map(str::to_owned),
         })
     }
 

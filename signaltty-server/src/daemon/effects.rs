@@ -122,6 +122,7 @@ impl Daemon {
             adapters: &self.adapters,
             hook_program: &self.hook_program,
             runtime_dir: &self.paths.runtime_dir,
+            own_dir: &self.own_dir,
             socket: &self.paths.socket,
             loopback_port: self.ports.next(),
         };

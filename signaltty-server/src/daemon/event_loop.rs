@@ -20,6 +20,7 @@ use super::environment::Env;
 use super::error::ServerError;
 use super::event::{Answer, ClientFact, Event};
 use super::launch::{self, Prepared};
+use super::leftovers::{Children, Leftovers};
 use super::panes::{self, Panes};
 use super::ports::Ports;
 use super::publisher::Publisher;
@@ -34,6 +35,9 @@ pub(crate) struct Parts {
     pub(crate) paths: Paths,
     pub(crate) adapters: Adapters,
     pub(crate) hook_program: PathBuf,
+    pub(crate) own_dir: PathBuf,
+    pub(crate) children: Children,
+    pub(crate) leftovers: Leftovers,
     pub(crate) spawner: Spawner,
     pub(crate) send: mpsc::Sender<Event>,
     pub(crate) receive: mpsc::Receiver<Event>,
@@ -64,6 +68,11 @@ pub(crate) struct Daemon {
     pub(crate) starting: BTreeMap<InstanceId, Prepared>,
     /// Files of launches that live.
     pub(crate) files: BTreeMap<InstanceId, Vec<PathBuf>>,
+    /// What of the runtime directory is this server's alone.
+    pub(crate) own_dir: PathBuf,
+    pub(crate) children: Children,
+    /// What an earlier server left running (D-25).
+    pub(crate) leftovers: Leftovers,
     pub(crate) integration: tree::Needed,
     pub(crate) ports: Ports,
     pub(crate) waiting: BTreeMap<RequestId, Waiting>,
@@ -115,8 +124,9 @@ pub(crate) async fn run_loop(parts: Parts) -> Result<(), ServerError> {
         _ => 0,
     };
     let dir = opened.store.dir().clone();
-    let (session, load, problems) =
+    let (session, load, mut problems) =
         super::load::restore(opened.loaded, epoch, &parts.adapters, config, clock);
+    problems.extend(parts.leftovers.lines());
     let (saver, thread) = Saver::start(opened.store, send.clone())
         .map_err(|source| ServerError::Setup { what: "start the saver", source })?;
     let (publisher, journal) = recorder::start(dir, floor, random::bytes(), epoch, send.clone())
@@ -129,6 +139,9 @@ pub(crate) async fn run_loop(parts: Parts) -> Result<(), ServerError> {
         launches: Launches::default(),
         starting: BTreeMap::new(),
         files: BTreeMap::new(),
+        own_dir: parts.own_dir,
+        children: parts.children,
+        leftovers: parts.leftovers,
         integration: tree::Needed::new(),
         ports: Ports::new(),
         waiting: BTreeMap::new(),
@@ -157,7 +170,7 @@ pub(crate) async fn run_loop(parts: Parts) -> Result<(), ServerError> {
     };
     daemon.serve(&mut receive).await;
     daemon.stop_children(&mut receive).await;
-    launch::remove_all(&daemon.paths.runtime_dir);
+    launch::remove_all(&daemon.own_dir);
     drop(daemon);
     drop(receive);
     // Gives up the lock on the directory before the process says it ended.
@@ -203,9 +216,11 @@ impl Daemon {
                 self.integration.remove(&instance);
                 launch::remove(&self.files.remove(&instance).unwrap_or_default());
                 // Told twice where a bug came between the end and its farewell.
-                let Some(pane) = self.panes.of(instance).map(|handle| handle.pane) else {
+                let Some(handle) = self.panes.of(instance) else {
                     return;
                 };
+                let pane = handle.pane;
+                self.children.remove(handle.child.pid());
                 self.panes.ended(instance, tail);
                 drop(taken);
                 let status =

@@ -26,6 +26,8 @@ pub(crate) struct Launcher<'a> {
     pub(crate) adapters: &'a Adapters,
     pub(crate) hook_program: &'a Path,
     pub(crate) runtime_dir: &'a Path,
+    /// What of it is this server's alone.
+    pub(crate) own_dir: &'a Path,
     pub(crate) socket: &'a Path,
     /// For the agent's own server, if it has one.
     pub(crate) loopback_port: Option<u16>,
@@ -117,7 +119,7 @@ impl Launcher<'_> {
         // to everything that the agent runs.
         let secret = Secret::new();
         let context = LaunchContext {
-            runtime_dir: &dir_of(self.runtime_dir),
+            runtime_dir: &dir_of(self.own_dir),
             hook_program: self.hook_program,
             instance,
             secret: secret.as_str(),
@@ -144,16 +146,24 @@ impl Launcher<'_> {
     }
 }
 
-/// Where the files of launches are: below the runtime directory, with nothing
-/// else in it.
-fn dir_of(runtime_dir: &Path) -> PathBuf {
-    runtime_dir.join("launch")
+/// What of the runtime directory is this server's alone. Servers with other
+/// state directories may share the rest, and the state has one server at a
+/// time.
+pub(crate) fn own_dir(runtime_dir: &Path, state_dir: &Path) -> io::Result<PathBuf> {
+    use std::os::unix::fs::MetadataExt as _;
+    let state = std::fs::metadata(state_dir)?;
+    Ok(runtime_dir.join(format!("server-{:x}-{:x}", state.dev(), state.ino())))
+}
+
+/// Where the files of launches are, with nothing else in it.
+fn dir_of(own_dir: &Path) -> PathBuf {
+    own_dir.join("launch")
 }
 
 /// Removes the files of all launches. At a start, of a server that was killed;
 /// only to be called by who holds the state and the socket.
-pub(crate) fn remove_all(runtime_dir: &Path) {
-    let dir = dir_of(runtime_dir);
+pub(crate) fn remove_all(own_dir: &Path) {
+    let dir = dir_of(own_dir);
     match std::fs::remove_dir_all(&dir) {
         Ok(()) => {}
         Err(error) if error.kind() == io::ErrorKind::NotFound => {}
@@ -170,10 +180,15 @@ pub(crate) fn remove(files: &[PathBuf]) {
     }
 }
 
-fn write_private(runtime_dir: &Path, path: &Path, contents: &[u8]) -> io::Result<()> {
+/// Writes a new file of mode 0600 somewhere below the runtime directory, and
+/// makes the directories above it.
+pub(crate) fn write_private(runtime_dir: &Path, path: &Path, contents: &[u8]) -> io::Result<()> {
     super::listener::private_dir(runtime_dir)?;
-    if let Some(parent) = path.parent() {
-        super::listener::private_dir(parent)?;
+    let mut above: Vec<_> =
+        path.ancestors().skip(1).take_while(|dir| *dir != runtime_dir).collect();
+    above.reverse();
+    for dir in above {
+        super::listener::private_dir(dir)?;
     }
     let mut file =
         std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;

@@ -21,6 +21,7 @@ mod event;
 mod event_loop;
 mod kept;
 mod launch;
+mod leftovers;
 mod listener;
 mod load;
 mod methods;

@@ -18,6 +18,7 @@ use super::connection::Replies;
 use super::error::ServerError;
 use super::event::Event;
 use super::event_loop::{Parts, run_loop};
+use super::leftovers::Children;
 use super::listener::Socket;
 use super::own_log::OwnLog;
 use super::spawner::spawner;
@@ -208,7 +209,11 @@ impl Server {
         let owner = Owner { pid: std::process::id(), started_at, socket: Some(socket_path) };
         let dir = StateDir::open(&self.paths.state_dir, &owner)?;
         let socket = Arc::new(Socket::bind(&self.paths.socket)?);
-        launch::remove_all(&self.paths.runtime_dir);
+        let own_dir = launch::own_dir(&self.paths.runtime_dir, &self.paths.state_dir)
+            .map_err(|source| ServerError::Setup { what: "look at the state directory", source })?;
+        launch::remove_all(&own_dir);
+        let children = Children::new(&self.paths.runtime_dir, &own_dir);
+        let leftovers = children.sweep();
         announce(&self.paths);
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .enable_all()
@@ -247,6 +252,9 @@ impl Server {
                 paths,
                 adapters,
                 hook_program,
+                own_dir,
+                children,
+                leftovers,
                 spawner,
                 send,
                 receive,

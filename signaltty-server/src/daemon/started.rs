@@ -45,6 +45,7 @@ impl Daemon {
         };
         match started {
             Ok(id) => {
+                self.children.add(pane, id.pid, id.start_time);
                 let view = signaltty_adapters::InstanceView {
                     instance,
                     pid: id.pid,

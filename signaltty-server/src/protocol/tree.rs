@@ -114,4 +114,7 @@ pub struct PaneInfo {
     pub instance: Option<String>,
     /// The process id of the running process.
     pub pid: Option<u32>,
+    /// What may still run of a process that an earlier server started in it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub leftover: Option<String>,
 }

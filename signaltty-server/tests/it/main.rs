@@ -23,6 +23,7 @@ mod hooks;
 mod host;
 mod host_watch;
 mod kills;
+mod leftovers;
 mod log;
 mod owners;
 mod real_logind;

@@ -1,7 +1,7 @@
 //! A server process, ended and reaped with the test.
 
 use std::io::{BufRead as _, BufReader};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
@@ -38,9 +38,21 @@ impl Server {
     pub fn start_with(home: &Home, change: impl FnOnce(&mut Command)) -> Self {
         let mut command = command(home);
         change(&mut command);
+        Self::run(command, home.socket())
+    }
+
+    /// A server that finds its state by its environment.
+    pub fn start_at(home: &Home, socket: &Path, change: impl FnOnce(&mut Command)) -> Self {
+        let mut command = surroundings(home);
+        command.arg("--socket").arg(socket);
+        change(&mut command);
+        Self::run(command, socket.to_owned())
+    }
+
+    fn run(mut command: Command, socket: PathBuf) -> Self {
         let mut child = command.spawn().unwrap();
         let (stderr, reader) = collect(&mut child);
-        let mut server = Self { child, socket: home.socket(), stderr, reader: Some(reader) };
+        let mut server = Self { child, socket, stderr, reader: Some(reader) };
         server.wait_ready();
         server
     }
@@ -214,13 +226,15 @@ impl Drop for Server {
 /// The server's command, in an environment that has nothing of the tests'
 /// surroundings but the search path.
 pub fn command(home: &Home) -> Command {
+    let mut command = surroundings(home);
+    command.arg("--socket").arg(home.socket()).arg("--state-dir").arg(home.state());
+    command
+}
+
+fn surroundings(home: &Home) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_signaltty"));
     command
         .arg("__server")
-        .arg("--socket")
-        .arg(home.socket())
-        .arg("--state-dir")
-        .arg(home.state())
         .args(["--demo-agent", "--log", "info"])
         .current_dir("/")
         .env_clear()
