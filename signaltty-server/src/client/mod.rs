@@ -34,7 +34,8 @@ pub(crate) use start::{command, wait};
 
 use crate::config::Paths;
 use crate::protocol::{
-    EventsSubscribe, MAX_REQUEST, Outcome, PaneAttach, Reply, Request, VERSION, WireError,
+    EventsSubscribe, MAX_REQUEST, Outcome, PaneAttach, Reply, Request, Subscribed, VERSION,
+    WireError,
 };
 use line::LineReader;
 
@@ -153,7 +154,10 @@ impl Client {
             let (code, message) = (text("replay").to_uppercase(), text("message").to_owned());
             return Err(ClientError::Wire(WireError::new(&code, message).with_details(reply)));
         }
-        Ok(Events::new(self.socket, self.lines, self.writer))
+        let reply: Subscribed = serde_json::from_value(reply).map_err(|error| {
+            self.broken(format!("the result of events.subscribe has another shape: {error}"))
+        })?;
+        Ok(Events::new(self.socket, self.lines, self.writer, reply, ask.from.as_ref()))
     }
 
     /// Attaches to a pane.

@@ -18,6 +18,7 @@ mod arrange;
 mod attach;
 mod drivers;
 mod environment;
+mod examples;
 mod history;
 mod hooks;
 mod host;
