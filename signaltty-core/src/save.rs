@@ -30,11 +30,17 @@ pub struct SaveConfig {
     pub debounce: Duration,
     /// How long output alone may wait; `None` turns the periodic save off.
     pub periodic: Option<Duration>,
+    /// The periodic save writes also where nothing changed (S0-36).
+    pub unchanged: bool,
 }
 
 impl Default for SaveConfig {
     fn default() -> Self {
-        Self { debounce: Duration::from_secs(2), periodic: Some(Duration::from_secs(60)) }
+        Self {
+            debounce: Duration::from_secs(2),
+            periodic: Some(Duration::from_secs(60)),
+            unchanged: false,
+        }
     }
 }
 
@@ -79,6 +85,11 @@ impl SavePolicy {
             failures: 0,
             next: 0,
         }
+    }
+
+    /// Goes on with other times; what is pending stays pending.
+    pub fn configure(&mut self, config: SaveConfig) {
+        self.config = config;
     }
 
     /// Something changed that must be saved.
@@ -130,7 +141,9 @@ impl SavePolicy {
             (Some(at), Some(periodic)) => Some(spaced(at.saturating_add(periodic))),
             _ => None,
         };
-        change.into_iter().chain(output).min()
+        let idle = self.config.periodic.filter(|_| self.config.unchanged);
+        let idle = idle.map(|p| self.last_start.unwrap_or(Duration::ZERO).saturating_add(p));
+        change.into_iter().chain(output).chain(idle).min()
     }
 
     /// Begins a save if one is due. The caller writes the state as it is now.
@@ -240,6 +253,29 @@ mod tests {
         let mut without = SavePolicy::new(SaveConfig { periodic: None, ..SaveConfig::default() });
         without.printed(ms(5));
         assert_eq!(without.deadline(), None);
+    }
+
+    #[test]
+    fn s0_36_a_save_regardless_of_activity_comes_once_a_minute() {
+        let mut policy = SavePolicy::new(SaveConfig { unchanged: true, ..SaveConfig::default() });
+        let mut writes = Vec::new();
+        for t in (0..200_000u64).step_by(100) {
+            if let Some((token, _)) = policy.start(ms(t)) {
+                writes.push(t);
+                policy.finish(ms(t), token, Ok(()));
+            }
+        }
+        assert_eq!(writes, [60_000, 120_000, 180_000]);
+        policy.configure(SaveConfig { periodic: None, unchanged: true, ..SaveConfig::default() });
+        assert_eq!(policy.deadline(), None);
+    }
+
+    #[test]
+    fn a_change_that_waits_follows_the_new_times() {
+        let mut policy = policy();
+        policy.changed(ms(0));
+        policy.configure(SaveConfig { debounce: ms(400), ..SaveConfig::default() });
+        assert!(policy.deadline().is_some_and(|at| at < ms(301)));
     }
 
     #[test]

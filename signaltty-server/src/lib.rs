@@ -11,6 +11,8 @@ pub mod config;
 pub mod daemon;
 #[cfg(feature = "client")]
 mod demo;
+#[cfg(feature = "daemon")]
+mod nearest;
 pub mod protocol;
 #[cfg(feature = "daemon")]
 pub mod serve;

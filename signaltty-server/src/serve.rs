@@ -27,6 +27,9 @@ struct Arguments {
     /// Where the state is [default: $SIGNALTTY_STATE_DIR, else the standard place]
     #[arg(long, global = true, value_name = "DIR", overrides_with = "state_dir")]
     state_dir: Option<PathBuf>,
+    /// The configuration [default: $XDG_CONFIG_HOME/signaltty/config.toml, if it is there]
+    #[arg(long, value_name = "FILE", overrides_with = "config")]
+    config: Option<PathBuf>,
     /// What to log, as in `info,signaltty_server=debug`
     #[arg(long, value_name = "FILTER", overrides_with = "log")]
     log: Option<String>,
@@ -63,6 +66,11 @@ pub fn main(args: &[OsString]) -> u8 {
             return if asked.contains(&error.kind()) { 0 } else { USAGE };
         }
     };
+    if args.verb.is_some() && args.config.is_some() {
+        let message = "--config is for a server in the foreground; a service reads the standard \
+                       file, or the one that a drop-in of its unit names";
+        return fail(false, USAGE, "BAD_PARAMS", message);
+    }
     let overrides = Overrides { state_dir: args.state_dir, socket: args.socket };
     let cwd = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/"));
     let (error, code) = match Paths::resolve(&overrides, &cwd, |name| std::env::var_os(name)) {
@@ -74,8 +82,9 @@ pub fn main(args: &[OsString]) -> u8 {
                 Some(Verb::Service(args)) => return verb::run(&args, &paths),
                 None => {}
             }
-            let Arguments { demo_agent, log, log_file, .. } = args;
-            match daemon::serve(ServeOptions { paths, demo_agent, log, log_file }) {
+            let Arguments { demo_agent, log, log_file, config, .. } = args;
+            let config = config.map(|path| cwd.join(path));
+            match daemon::serve(ServeOptions { paths, demo_agent, log, config, log_file }) {
                 Ok(()) => return 0,
                 Err(error) => (error.to_string(), error.exit_code()),
             }

@@ -20,7 +20,7 @@ use crate::pane::{Attention, Lifecycle, SavedPane};
 use crate::restore::PaneState;
 use crate::session::PaneSpec;
 use crate::time::Now;
-use crate::workspace::{DEFAULT_AREA, Naming, SavedTab, SavedWorkspace, Switches, handle_for};
+use crate::workspace::{DEFAULT_AREA, Naming, SavedTab, SavedWorkspace, handle_for};
 
 /// A pane whose process is being started.
 #[derive(Debug, Clone)]
@@ -242,7 +242,7 @@ impl Session {
             naming: Naming::Manual,
             cwd,
             active_tab: None,
-            switches: Switches::default(),
+            switches: self.config.defaults,
             archived: false,
             created_at: now.wall,
         }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::Command;
+use super::{Command, Config};
 use crate::agent::{AgentReport, AgentSessionId, Anchor, Fingerprint};
 use crate::id::{InstanceId, PaneId, RequestId};
 use crate::pane::ExitStatus;
@@ -87,6 +87,8 @@ pub enum Input {
         /// Why it failed.
         result: Result<(), SaveFailure>,
     },
+    /// The configuration was read again. Counts for what happens from now on.
+    Configured(Box<Config>),
     /// The server must go.
     Shutdown(ShutdownCause),
     /// A deadline may have passed.

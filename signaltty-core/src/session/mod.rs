@@ -54,10 +54,10 @@ use crate::restore::{PaneState, ResumeStage};
 use crate::save::{SaveConfig, SavePolicy, SaveToken};
 use crate::saved::SavedSession;
 use crate::time::Now;
-use crate::workspace::{SavedTab, SavedWorkspace};
+use crate::workspace::{SavedTab, SavedWorkspace, Switches};
 
 /// How a session is set up.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Config {
     /// What each agent can show. A kind without an entry can prove nothing.
@@ -72,6 +72,13 @@ pub struct Config {
     pub shutdown_window: Duration,
     /// How long evidence is awaited from an agent without a policy.
     pub default_deadline: Duration,
+    /// Switches of new workspaces (D-1).
+    pub defaults: Switches,
+    /// Automatic attempts for one interrupted turn, over all starts (D-14).
+    pub max_attempts: u8,
+    /// Whether an automatic resume carries options that widen what an agent may
+    /// do (D-29).
+    pub carry_bypass: bool,
 }
 
 impl Default for Config {
@@ -83,6 +90,9 @@ impl Default for Config {
             max_panes: 10_000,
             shutdown_window: Duration::from_secs(10),
             default_deadline: Duration::from_secs(10),
+            defaults: Switches::default(),
+            max_attempts: 3,
+            carry_bypass: false,
         }
     }
 }
@@ -250,6 +260,10 @@ impl Session {
             Input::Fact { instance, fact } => self.fact(now, instance, fact, &mut out),
             Input::Saved { token, result } => self.save_ended(now, token, result, &mut out),
             Input::Shutdown(_) => self.begin_shutdown(now, None, &mut out),
+            Input::Configured(config) => {
+                self.save.configure(config.save);
+                self.config = *config;
+            }
             Input::Tick => {}
         }
         self.panes.refresh();

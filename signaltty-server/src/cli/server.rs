@@ -79,6 +79,11 @@ fn render(status: &Status, now: Timestamp) -> String {
     if let Some(logout) = &status.logout {
         lines.push(("logout", health(logout).replacen("may_end", "may end", 1)));
     }
+    if let Some(configuration) = &status.configuration
+        && configuration.state != "ok"
+    {
+        lines.push(("config", health(configuration).replacen("restart_needed", "read", 1)));
+    }
     let repaired = status.problems.iter().map(|line| ("repaired", safe(line)));
     lines.extend(repaired);
     lines.into_iter().map(|(name, value)| format!("{name:<9} {value}\n")).collect()
@@ -122,6 +127,7 @@ mod tests {
             journal: Health::ok(),
             logind: Health::ok(),
             logout: Some(Health::with("may_end", "it runs in a login session")),
+            configuration: Some(Health::with("rejected", "there is no key x")),
             last_save_at: Some("2026-03-10T11:59:00Z".into()),
             saved: false,
             load: "loaded".into(),

@@ -29,6 +29,7 @@ impl Daemon {
             journal: self.journal.clone(),
             logind: self.logind_health(),
             logout: None,
+            configuration: Some(self.configuration.clone()),
             last_save_at: self.last_save_at.map(rfc3339),
             saved: self.session.is_saved(),
             load: self.load.clone(),

@@ -15,7 +15,7 @@ use tokio::sync::{broadcast, mpsc, oneshot, watch};
 use super::event::{Answer, Event, Peer};
 use super::subscribe::Stream;
 use super::{attach, publisher, subscribe};
-use crate::protocol::{MAX_REQUEST, Outcome, Reply, Request, VERSION, WireError, code};
+use crate::protocol::{Outcome, Reply, Request, VERSION, WireError, code};
 
 /// How much of an oversized line is skipped before the connection is closed.
 const MAX_SKIPPED: usize = 64 * 1024 * 1024;
@@ -56,14 +56,15 @@ pub(crate) async fn serve(
     peer: Peer,
     events: mpsc::Sender<Event>,
     replies: Replies,
+    max: usize,
 ) -> io::Result<()> {
     let mut buffer = BytesMut::new();
     loop {
-        let line = match read_line(&mut stream, &mut buffer).await? {
+        let line = match read_line(&mut stream, &mut buffer, max).await? {
             Line::End => return Ok(()),
             Line::TooLong => {
                 let message = format!(
-                    "a request line is longer than {MAX_REQUEST} bytes; it was skipped, nothing \
+                    "a request line is longer than {max} bytes; it was skipped, nothing \
                      was done; send less at a time"
                 );
                 write_error(&mut stream, "?", WireError::new(code::TOO_LARGE, message)).await?;
@@ -159,6 +160,7 @@ enum Line {
 async fn read_line<R: AsyncRead + Unpin>(
     reader: &mut R,
     buffer: &mut BytesMut,
+    max: usize,
 ) -> io::Result<Line> {
     let mut searched = 0;
     let mut skipped = 0;
@@ -172,11 +174,11 @@ async fn read_line<R: AsyncRead + Unpin>(
             Some(end) => {
                 let mut line = buffer.split_to(end + 1);
                 line.truncate(end);
-                return Ok(if end > MAX_REQUEST { Line::TooLong } else { Line::Whole(line) });
+                return Ok(if end > max { Line::TooLong } else { Line::Whole(line) });
             }
             None => searched = buffer.len(),
         }
-        if buffer.len() > MAX_REQUEST {
+        if buffer.len() > max {
             skipped += buffer.len();
             buffer.clear();
             searched = 0;
@@ -249,6 +251,7 @@ async fn write_reply(stream: &mut UnixStream, reply: Reply) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::protocol::MAX_REQUEST;
 
     fn lines(input: &[u8]) -> Vec<Option<usize>> {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
@@ -257,7 +260,7 @@ mod tests {
             let mut buffer = BytesMut::new();
             let mut out = Vec::new();
             loop {
-                match read_line(&mut reader, &mut buffer).await.unwrap() {
+                match read_line(&mut reader, &mut buffer, MAX_REQUEST).await.unwrap() {
                     Line::Whole(line) => out.push(Some(line.len())),
                     Line::TooLong => out.push(None),
                     Line::End => return out,

@@ -17,7 +17,7 @@ use tokio::time::{Instant, timeout_at};
 
 use super::attribution::LaunchRecord;
 use super::event::{Answer, Event};
-use super::event_loop::{Daemon, GRACE, TAIL_BYTES, Waiting};
+use super::event_loop::{Daemon, Waiting};
 use super::launch::Launcher;
 use super::pane_task::PaneMessage;
 use super::saver::{SaveJob, SaveOutcome, TailJob};
@@ -46,7 +46,7 @@ impl Daemon {
             }
             Effect::Kill { instance } => {
                 if let Some(handle) = self.panes.of(instance) {
-                    panes::stop(Arc::clone(&handle.child), GRACE);
+                    panes::stop(Arc::clone(&handle.child), self.grace());
                 }
             }
             Effect::Preflight { pane, request, kind, conversation } => {
@@ -164,7 +164,9 @@ impl Daemon {
     }
 
     fn save(&mut self, token: SaveToken, durability: Durability) {
-        let now = self.clock.now();
+        // D-6: durable by default, also where policy would be content with less.
+        let durability = if self.syncs_debounced() { Durability::Synced } else { durability };
+        let (now, max) = (self.clock.now(), self.tail_bytes());
         self.session.note_published(self.publisher.published());
         let mut session = self.session.saved(now);
         withheld::withhold(&mut session);
@@ -182,7 +184,7 @@ impl Daemon {
             .filter(|handle| self.keeps_history(handle.pane))
             .map(|handle| {
                 let (done, tail) = oneshot::channel();
-                let ask = PaneMessage::Tail { max: TAIL_BYTES, done };
+                let ask = PaneMessage::Tail { max, done };
                 // A pane that takes no message drops `done`, which is seen below.
                 let _ = handle.messages.try_send(ask);
                 (handle.pane, tail)

@@ -6,6 +6,7 @@ use signaltty_adapters::RegistryError;
 use signaltty_persist::{LoadError, OpenError};
 
 use super::listener::ListenError;
+use crate::config::SettingsError;
 
 /// Why a server did not start, or did not end as asked.
 #[derive(Debug, thiserror::Error)]
@@ -23,6 +24,9 @@ pub enum ServerError {
     /// Two adapters for one agent.
     #[error(transparent)]
     Adapter(#[from] RegistryError),
+    /// The configuration is not understood.
+    #[error(transparent)]
+    Settings(#[from] SettingsError),
     /// Threads or signals could not be set up.
     #[error("cannot {what}: {source}")]
     Setup {
@@ -38,10 +42,11 @@ pub enum ServerError {
 
 impl ServerError {
     /// The exit code of the process: 6 where a state directory is locked or must
-    /// not be touched, else 1.
+    /// not be touched, 2 for a configuration that is not understood, else 1.
     pub fn exit_code(&self) -> u8 {
         match self {
             Self::StateDir(_) | Self::Refused(_) => 6,
+            Self::Settings(_) => 2,
             _ => 1,
         }
     }

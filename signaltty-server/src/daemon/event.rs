@@ -17,6 +17,7 @@ use super::attach::Attachment;
 use super::saver::SaveOutcome;
 use super::spawner::Spawned;
 use super::subscribe::Stream;
+use crate::config::{Settings, SettingsError};
 use crate::protocol::{Health, Request, WireError};
 
 /// Who is at the other end of a connection.
@@ -86,6 +87,10 @@ pub(crate) enum Event {
         /// What a start found, a line each.
         problems: Vec<String>,
     },
+    /// SIGHUP: the configuration is to be read again.
+    Reload,
+    /// It was read.
+    Reloaded(Box<Result<Settings, SettingsError>>),
     /// SIGTERM, SIGINT, or the caller of an embedded server.
     Terminate,
     /// An attached client has another size, or typed.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use signaltty_adapters::{Adapters, ProcHost};
 use signaltty_core::id::{InstanceId, PaneId, RequestId, ServerEpoch};
 use signaltty_core::save::SaveToken;
-use signaltty_core::session::{Command, Config, Input, PaneFact, Session, ShutdownCause};
+use signaltty_core::session::{Command, Input, PaneFact, Session, ShutdownCause};
 use signaltty_core::time::UnixMillis;
 use signaltty_logind::{HostShutdown, Inhibitor};
 use signaltty_persist::{Loaded, Opened};
@@ -16,6 +16,7 @@ use tokio::time::{Instant, sleep_until};
 
 use super::attribution::Launches;
 use super::clock::Clock;
+use super::configure::{self, ConfigFile};
 use super::environment::Env;
 use super::error::ServerError;
 use super::event::{Answer, ClientFact, Event};
@@ -27,7 +28,7 @@ use super::publisher::Publisher;
 use super::saver::{SaveOutcome, Saver};
 use super::spawner::Spawner;
 use super::{agents, environment, random, recorder, tree};
-use crate::config::Paths;
+use crate::config::{Paths, Settings};
 use crate::protocol::Health;
 
 /// What the loop is made of.
@@ -42,7 +43,8 @@ pub(crate) struct Parts {
     pub(crate) send: mpsc::Sender<Event>,
     pub(crate) receive: mpsc::Receiver<Event>,
     pub(crate) opened: Opened,
-    pub(crate) config: Config,
+    pub(crate) settings: Settings,
+    pub(crate) config_file: Option<ConfigFile>,
     pub(crate) clock: Clock,
     pub(crate) epoch: ServerEpoch,
     pub(crate) started_at: UnixMillis,
@@ -100,22 +102,19 @@ pub(crate) struct Daemon {
     pub(crate) load: String,
     pub(crate) problems: Vec<String>,
     pub(crate) stopping: bool,
+    /// What counts now.
+    pub(crate) settings: Settings,
+    /// What the server was started with, for the keys that only count then.
+    pub(crate) fixed: Settings,
+    pub(crate) config_file: Option<ConfigFile>,
+    /// What the last look at the file came to.
+    pub(crate) configuration: Health,
 }
-
-/// How long each step of the stop ladder may take. A hangup and the wish to
-/// terminate have three seconds together, so that a server has ended within five
-/// (C103).
-pub(crate) const GRACE: std::time::Duration = std::time::Duration::from_millis(1_500);
-
-/// Lines of history that a pane keeps in memory.
-pub(super) const HISTORY_LINES: usize = 10_000;
-
-/// Bytes of output that are saved of a pane.
-pub(crate) const TAIL_BYTES: usize = signaltty_persist::tail::CAPACITY;
 
 /// Runs until the session says stop.
 pub(crate) async fn run_loop(parts: Parts) -> Result<(), ServerError> {
-    let Parts { opened, send, mut receive, config, clock, epoch, .. } = parts;
+    let Parts { opened, send, mut receive, settings, clock, epoch, .. } = parts;
+    let config = configure::session_config(&settings, &parts.adapters);
     if let Some(error) = &opened.sweep_failure {
         tracing::warn!("a leftover of an earlier save stays: {error}");
     }
@@ -124,8 +123,7 @@ pub(crate) async fn run_loop(parts: Parts) -> Result<(), ServerError> {
         _ => 0,
     };
     let dir = opened.store.dir().clone();
-    let (session, load, mut problems) =
-        super::load::restore(opened.loaded, epoch, &parts.adapters, config, clock);
+    let (session, load, mut problems) = super::load::restore(opened.loaded, epoch, config, clock);
     problems.extend(parts.leftovers.lines());
     let (saver, thread) = Saver::start(opened.store, send.clone())
         .map_err(|source| ServerError::Setup { what: "start the saver", source })?;
@@ -167,6 +165,10 @@ pub(crate) async fn run_loop(parts: Parts) -> Result<(), ServerError> {
         load,
         problems,
         stopping: false,
+        fixed: settings.clone(),
+        settings,
+        config_file: parts.config_file,
+        configuration: Health::ok(),
     };
     daemon.serve(&mut receive).await;
     daemon.stop_children(&mut receive).await;
@@ -270,6 +272,8 @@ impl Daemon {
                 self.journal = health;
                 self.problems.extend(problems);
             }
+            Event::Reload => self.reload(),
+            Event::Reloaded(result) => self.reloaded(*result),
             Event::Terminate => self.input(Input::Shutdown(ShutdownCause::Terminate)),
             Event::Client { pane, what } => self.client(pane, what),
         }
@@ -362,9 +366,9 @@ impl Daemon {
 
     /// Ends every child, after the last save, all at the same time.
     async fn stop_children(&mut self, receive: &mut mpsc::Receiver<Event>) {
-        let mut stops = tokio::task::JoinSet::new();
+        let (mut stops, grace) = (tokio::task::JoinSet::new(), self.grace());
         for child in self.panes.children() {
-            stops.spawn(async move { child.stop(GRACE).await });
+            stops.spawn(async move { child.stop(grace).await });
         }
         // The queue goes on being emptied, or panes could not say that they ended.
         loop {

@@ -11,10 +11,8 @@ use tokio::sync::{Semaphore, mpsc};
 
 use super::connection::{self, Replies};
 use super::event::{Event, Peer};
+use crate::config::LimitSettings;
 use crate::protocol::{WireError, code};
-
-/// Connections at a time; one more is told so and closed (W18).
-const CONNECTIONS: usize = 256;
 
 /// Why there is no socket to listen on.
 #[derive(Debug, thiserror::Error)]
@@ -86,9 +84,10 @@ impl Socket {
         self: Arc<Self>,
         events: mpsc::Sender<Event>,
         replies: Replies,
+        limits: LimitSettings,
     ) -> io::Result<()> {
         let listener = UnixListener::from_std(self.listener.try_clone()?)?;
-        let room = Arc::new(Semaphore::new(CONNECTIONS));
+        let room = Arc::new(Semaphore::new(limits.connections));
         let euid = rustix::process::geteuid().as_raw();
         loop {
             let stream = match listener.accept().await {
@@ -108,13 +107,15 @@ impl Socket {
                 continue;
             }
             let Ok(permit) = Arc::clone(&room).try_acquire_owned() else {
-                tokio::spawn(refuse(stream));
+                // One more is told so and closed (W18).
+                tokio::spawn(refuse(stream, limits.connections));
                 continue;
             };
             let pid = cred.pid().and_then(|pid| u32::try_from(pid).ok());
             let (events, replies) = (events.clone(), replies.clone());
+            let (peer, max) = (Peer { pid }, limits.request_bytes);
             tokio::spawn(async move {
-                if let Err(error) = connection::serve(stream, Peer { pid }, events, replies).await {
+                if let Err(error) = connection::serve(stream, peer, events, replies, max).await {
                     tracing::debug!("a connection ended: {error}");
                 }
                 drop(permit);
@@ -142,8 +143,11 @@ fn identity(path: &Path) -> Option<(u64, u64)> {
     std::fs::symlink_metadata(path).ok().map(|found| (found.dev(), found.ino()))
 }
 
-async fn refuse(mut stream: UnixStream) {
-    let message = format!("{CONNECTIONS} connections are open already, which is the limit");
+async fn refuse(mut stream: UnixStream, limit: usize) {
+    let message = format!(
+        "{limit} connections are open already, which is the limit; close some, or raise \
+         limits.connections in config.toml"
+    );
     let error = WireError::new(code::RATE_LIMITED, message);
     let _ = connection::write_error(&mut stream, "?", error).await;
 }

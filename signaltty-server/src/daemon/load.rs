@@ -1,6 +1,5 @@
 //! From what was loaded to a session.
 
-use signaltty_adapters::Adapters;
 use signaltty_core::id::ServerEpoch;
 use signaltty_core::session::{Config, Session};
 use signaltty_persist::Loaded;
@@ -10,14 +9,9 @@ use super::clock::Clock;
 pub(super) fn restore(
     loaded: Loaded,
     epoch: ServerEpoch,
-    adapters: &Adapters,
-    mut config: Config,
+    config: Config,
     clock: Clock,
 ) -> (Session, String, Vec<String>) {
-    config.policies = adapters
-        .iter()
-        .map(|adapter| (adapter.spec().kind.clone(), adapter.spec().policy.clone()))
-        .collect();
     match loaded {
         Loaded::Missing => (Session::new(epoch, config), "missing".to_owned(), Vec::new()),
         Loaded::Snapshot { session, problems, kept, .. } => {

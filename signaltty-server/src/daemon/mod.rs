@@ -12,6 +12,7 @@ mod asked;
 mod attach;
 mod attribution;
 mod clock;
+mod configure;
 mod connection;
 mod dispatch;
 mod effects;

@@ -17,7 +17,6 @@ use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot, watch};
 use tokio::time::{Instant, sleep_until};
 
 use super::event::Event;
-use super::event_loop::GRACE;
 use super::pane_clients::{AttachedClient, Clients, styled};
 use super::pane_input::{Done, InputQueue, write};
 use crate::protocol::frame::Frame;
@@ -35,6 +34,9 @@ const LOOK_AT_LEAST: Duration = Duration::from_millis(750);
 /// After the process ended, what is still in the terminal is read, but no
 /// longer than this: something else may hold it open.
 const DRAIN: Duration = Duration::from_millis(500);
+
+/// How long each step of the stop ladder takes for the process of such a pane.
+const BUG_GRACE: Duration = Duration::from_millis(1_500);
 
 /// What is said where a pane's task failed.
 pub(crate) const BUG: &str = "a bug: what served this pane failed, and its process was ended";
@@ -109,7 +111,7 @@ impl PaneTask {
             return;
         }
         tracing::error!(pane = %instance, "{BUG}: {error}");
-        if let Err(error) = child.stop(GRACE).await {
+        if let Err(error) = child.stop(BUG_GRACE).await {
             tracing::error!(pid = child.pid(), "stopping a process failed: {error}");
         }
         let status = known(instance, child.wait().await);

@@ -137,8 +137,8 @@ fn run(mut store: Store, jobs: &Receiver<Job>, events: &mpsc::Sender<Event>) {
 fn save(store: &mut Store, job: &SaveJob) -> SaveOutcome {
     let tails: Vec<_> = job.tails.iter().map(|tail| (tail.pane, tail.bytes.as_slice())).collect();
     let durability = match job.durability {
-        // D-6: durable by default, also where policy would be content with less.
-        Durability::Relaxed | Durability::Synced => signaltty_persist::Durability::Synced,
+        Durability::Relaxed => signaltty_persist::Durability::Relaxed,
+        Durability::Synced => signaltty_persist::Durability::Synced,
     };
     let wanted = Save {
         session: &job.session,

@@ -6,7 +6,6 @@ use std::sync::Arc;
 
 use signaltty_adapters::{Adapters, AgentAdapter};
 use signaltty_core::id::ServerEpoch;
-use signaltty_core::session::Config;
 use signaltty_logind::{ShutdownWatch, WatchConfig};
 use signaltty_persist::{Owner, Program, StateDir, Store};
 use tokio::sync::mpsc;
@@ -14,6 +13,7 @@ use tokio::time::timeout;
 use tracing_subscriber::fmt::writer::BoxMakeWriter;
 
 use super::clock::{Clock, wall};
+use super::configure::{self, ConfigFile};
 use super::connection::Replies;
 use super::error::ServerError;
 use super::event::Event;
@@ -23,7 +23,7 @@ use super::listener::Socket;
 use super::own_log::OwnLog;
 use super::spawner::spawner;
 use super::{launch, random, signals};
-use crate::config::Paths;
+use crate::config::{Paths, Settings, standard_path};
 use crate::service::notify;
 
 /// Events that may wait for the loop. Senders wait, so a flood slows its source
@@ -42,6 +42,8 @@ pub struct ServeOptions {
     pub demo_agent: bool,
     /// What to log, as `tracing` filters.
     pub log: Option<String>,
+    /// The configuration, where it is not at the standard place.
+    pub config: Option<PathBuf>,
     /// The file that standard output and error are. It is put aside when it is
     /// long, and both go on in a new one.
     pub log_file: Option<PathBuf>,
@@ -65,9 +67,14 @@ pub fn serve(options: ServeOptions) -> Result<(), ServerError> {
         .with_writer(writer)
         .with_ansi(false)
         .try_init();
+    let asked = options.config.is_some();
+    let file = options.config.or_else(|| standard_path(|name| std::env::var_os(name)));
+    let mut builder = Server::builder(options.paths).signals().service_manager();
+    if let Some(path) = file {
+        builder = builder.config_file(path, asked);
+    }
     let on = std::env::var_os("SIGNALTTY_LOGIND").is_none_or(|value| value != "0");
-    let mut builder =
-        Server::builder(options.paths).signals().service_manager().logind(WatchConfig::new(on));
+    builder = builder.logind(WatchConfig::new(on));
     if options.demo_agent {
         let program = std::env::current_exe()
             .map_err(|source| ServerError::Setup { what: "find this program's path", source })?;
@@ -86,6 +93,8 @@ pub struct Builder {
     signals: bool,
     service_manager: bool,
     logind: WatchConfig,
+    settings: Settings,
+    config_file: Option<ConfigFile>,
 }
 
 /// A server that is set up and not running yet.
@@ -96,6 +105,8 @@ pub struct Server {
     signals: bool,
     service_manager: bool,
     logind: WatchConfig,
+    settings: Settings,
+    config_file: Option<ConfigFile>,
     send: mpsc::Sender<Event>,
     receive: mpsc::Receiver<Event>,
 }
@@ -122,7 +133,23 @@ impl Builder {
         self
     }
 
-    /// Ends on SIGTERM and SIGINT.
+    /// Settings of your own, instead of those of a file.
+    #[must_use]
+    pub fn settings(mut self, settings: Settings) -> Self {
+        self.settings = settings;
+        self
+    }
+
+    /// The file with the settings; read when the server is built, and again on
+    /// SIGHUP where [`signals`](Self::signals) are watched. Where it is `required`
+    /// a missing one is an error.
+    #[must_use]
+    pub fn config_file(mut self, path: PathBuf, required: bool) -> Self {
+        self.config_file = Some(ConfigFile { path, asked: required });
+        self
+    }
+
+    /// Ends on SIGTERM and SIGINT, reads its configuration again on SIGHUP.
     #[must_use]
     pub fn signals(mut self) -> Self {
         self.signals = true;
@@ -137,7 +164,8 @@ impl Builder {
         self
     }
 
-    /// Watches for host shutdowns. By default it does not.
+    /// Watches for host shutdowns, unless the settings say no. By default it does
+    /// not.
     #[must_use]
     pub fn logind(mut self, config: WatchConfig) -> Self {
         self.logind = config;
@@ -156,7 +184,8 @@ impl Builder {
     ///
     /// # Errors
     ///
-    /// When two adapters claim one kind of agent.
+    /// When two adapters claim one kind of agent, or the configuration is not
+    /// understood.
     pub fn build(self) -> Result<Server, ServerError> {
         let mut adapters = Adapters::builtin();
         for adapter in self.adapters {
@@ -164,7 +193,12 @@ impl Builder {
         }
         let hook_program = self.hook_program.unwrap_or_else(default_hook_program);
         let (send, receive) = mpsc::channel(EVENTS);
-        let Self { paths, signals, service_manager, logind, .. } = self;
+        let settings = match &self.config_file {
+            Some(file) => file.load(&adapters)?,
+            None => self.settings,
+        };
+        configure::check(&settings, &adapters)?;
+        let Self { paths, signals, service_manager, logind, config_file, .. } = self;
         Ok(Server {
             paths,
             adapters,
@@ -172,6 +206,8 @@ impl Builder {
             signals,
             service_manager,
             logind,
+            settings,
+            config_file,
             send,
             receive,
         })
@@ -188,6 +224,8 @@ impl Server {
             signals: false,
             service_manager: false,
             logind: WatchConfig::new(false),
+            settings: Settings::default(),
+            config_file: None,
         }
     }
 
@@ -220,15 +258,21 @@ impl Server {
             .build()
             .map_err(|source| ServerError::Setup { what: "start the runtime", source })?;
         let (spawner, main_thread) = spawner();
-        let Self { paths, adapters, hook_program, signals, logind, send, receive, .. } = self;
-        let tells = self.service_manager;
+        let Self { paths, adapters, hook_program, signals, mut logind, send, receive, .. } = self;
+        let (tells, settings, config_file) =
+            (self.service_manager, self.settings, self.config_file);
+        logind.enabled &= settings.shutdown.logind;
         let daemon = runtime.spawn(async move {
             if signals {
                 signals::watch(send.clone())
                     .map_err(|source| ServerError::Setup { what: "watch signals", source })?;
             }
             let replies = Replies::new();
-            let accept = tokio::spawn(Arc::clone(&socket).accept(send.clone(), replies.clone()));
+            let accept = tokio::spawn(Arc::clone(&socket).accept(
+                send.clone(),
+                replies.clone(),
+                settings.limits.clone(),
+            ));
             let epoch = ServerEpoch(u64::from_le_bytes(random::bytes()));
             let program = Program { version: env!("CARGO_PKG_VERSION").to_owned(), protocol: 1 };
             let opened = tokio::task::spawn_blocking(move || Store::open(dir, program)).await;
@@ -246,7 +290,6 @@ impl Server {
             let watching = signaltty_logind::watch(logind);
             let logind = watching.statuses();
             tokio::spawn(pass_on(watching, send.clone()));
-            let config = Config::default();
             let clock = Clock::start();
             let parts = Parts {
                 paths,
@@ -259,7 +302,8 @@ impl Server {
                 send,
                 receive,
                 opened,
-                config,
+                settings,
+                config_file,
                 clock,
                 epoch,
                 started_at,

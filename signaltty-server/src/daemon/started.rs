@@ -5,7 +5,7 @@ use signaltty_core::restore::{FailureCode, Refusal};
 use signaltty_core::session::Input;
 
 use super::attribution::LaunchRecord;
-use super::event_loop::{Daemon, HISTORY_LINES, TAIL_BYTES};
+use super::event_loop::Daemon;
 use super::launch::{self, Prepared};
 use super::panes::Start;
 use super::spawner::Spawned;
@@ -31,8 +31,8 @@ impl Daemon {
                     size,
                     earlier,
                     watched: prepared.kind.is_some(),
-                    history_lines: HISTORY_LINES,
-                    tail_bytes: TAIL_BYTES,
+                    history_lines: self.settings.history.lines,
+                    tail_bytes: self.tail_bytes(),
                 };
                 let events = self.events.clone();
                 self.panes.start(start, pty, child, events).map(|()| id).map_err(|error| {

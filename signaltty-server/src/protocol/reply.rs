@@ -111,6 +111,10 @@ pub struct Status {
     /// `may_end` or `unknown`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub logout: Option<Health>,
+    /// The configuration: `ok`, `rejected` where the file was not understood when
+    /// it was read again, `restart_needed` where it says what counts only then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub configuration: Option<Health>,
     /// When the state was last saved, in RFC 3339.
     pub last_save_at: Option<String>,
     /// Whether every change is saved.

@@ -58,6 +58,8 @@ Description=Terminal sessions of coding agents (signaltty)
 [Service]
 Type=notify
 ExecStart={command}
+# Reads config.toml again.
+ExecReload=kill -HUP $MAINPID
 # Only the server is told to end: it saves first and ends its panes after that.
 KillMode=mixed
 # It has ended after five seconds, unless the disk is slow.

@@ -16,6 +16,7 @@ mod support;
 
 mod arrange;
 mod attach;
+mod config;
 mod drivers;
 mod environment;
 mod examples;

@@ -1,0 +1,19 @@
+//! How a server is set up: where things are, and what `config.toml` says.
+
+#[cfg(feature = "daemon")]
+mod file;
+mod paths;
+#[cfg(feature = "daemon")]
+mod settings;
+
+#[cfg(feature = "daemon")]
+pub use file::SettingsError;
+#[cfg(feature = "daemon")]
+pub(crate) use file::standard_path;
+pub(crate) use paths::MAX_LOG_BYTES;
+pub use paths::{MAX_SOCKET_PATH, Overrides, Paths, PathsError};
+#[cfg(feature = "daemon")]
+pub use settings::{
+    AgentSettings, Control, DefaultSettings, HistorySettings, LimitSettings, Periodic,
+    ResumeSettings, SaveSettings, SavedDurability, Settings, ShutdownSettings,
+};
