@@ -30,7 +30,7 @@ pub(crate) struct CodexStage {
 impl CodexStage {
     pub(crate) fn new() -> Self {
         let dir = tempfile::tempdir().unwrap();
-        for made in ["home/thread-writer-locks", "work"] {
+        for made in ["home/thread-writer-locks", "work", "elsewhere"] {
             fs::create_dir_all(dir.path().join(made)).unwrap();
         }
         Self { dir, adapter: CodexAdapter::new(), clock: 0, held: Vec::new() }
@@ -196,6 +196,25 @@ impl Stage for CodexStage {
         fs::remove_file(self.record(id)).unwrap();
     }
 
+    fn hollow(&mut self, id: &AgentSessionId) {
+        self.begin(id, None);
+    }
+
+    fn elsewhere(&self) -> Vec<Conversation> {
+        let cwd = self.dir.path().join("elsewhere");
+        let config_env = ConfigEnv::filter([("CODEX_HOME", &cwd)], &["CODEX_HOME"], "/".as_ref());
+        vec![Conversation { config_env, ..self.saved() }, Conversation { cwd, ..self.saved() }]
+    }
+
+    fn fork(&mut self, from: &AgentSessionId, to: &AgentSessionId) -> bool {
+        self.begin(to, Some(from));
+        true
+    }
+
+    fn shows_holder(&self) -> bool {
+        true
+    }
+
     fn list(&mut self, pid: u32, start_ticks: u64, id: &AgentSessionId, _loaded: u64) {
         self.held.push((pid, start_ticks, id.clone()));
     }
@@ -216,11 +235,11 @@ impl Stage for CodexStage {
         }
     }
 
-    fn report(&mut self, _instance: InstanceId, start: &Start) -> Vec<AgentReport> {
+    fn reports(&mut self, start: &Start) -> Vec<Vec<u8>> {
         let source = if start.resumed { "resume" } else { "startup" };
         let payload = json!({
             "hook_event_name": "SessionStart", "session_id": start.id.as_str(), "source": source,
         });
-        vec![self.read(payload.to_string().as_bytes()).unwrap()]
+        vec![payload.to_string().into_bytes()]
     }
 }

@@ -27,7 +27,7 @@ pub(crate) struct GrokStage {
 impl GrokStage {
     pub(crate) fn new() -> Self {
         let dir = tempfile::tempdir().unwrap();
-        for made in ["home/sessions", "work"] {
+        for made in ["home/sessions", "work", "elsewhere"] {
             fs::create_dir_all(dir.path().join(made)).unwrap();
         }
         Self { dir, adapter: GrokAdapter::new(), prompts: 0, listed: Vec::new() }
@@ -140,13 +140,27 @@ impl Stage for GrokStage {
         }
     }
 
+    fn hollow(&mut self, id: &AgentSessionId) {
+        self.summary(id, id.as_str(), self.cwd().to_str().unwrap());
+        let system = json!({"type": "system", "content": "be kind"});
+        self.append(id, "chat_history.jsonl", &system);
+        let rules = json!({"type": "user", "content": [{"type": "text", "text": "rules"}]});
+        self.append(id, "chat_history.jsonl", &rules);
+    }
+
+    fn elsewhere(&self) -> Vec<Conversation> {
+        let cwd = self.dir.path().join("elsewhere");
+        let config_env = ConfigEnv::filter([("GROK_HOME", &cwd)], &["GROK_HOME"], "/".as_ref());
+        vec![Conversation { config_env, ..self.saved() }, Conversation { cwd, ..self.saved() }]
+    }
+
+    fn shows_holder(&self) -> bool {
+        true
+    }
+
     fn turn(&mut self, id: &AgentSessionId, text: &str) {
         if !self.place(id).exists() {
-            self.summary(id, id.as_str(), self.cwd().to_str().unwrap());
-            let system = json!({"type": "system", "content": "be kind"});
-            self.append(id, "chat_history.jsonl", &system);
-            let rules = json!({"type": "user", "content": [{"type": "text", "text": "rules"}]});
-            self.append(id, "chat_history.jsonl", &rules);
+            self.hollow(id);
         }
         let said = json!([{"type": "text", "text": text}]);
         let prompt = json!({"type": "user", "content": said, "prompt_index": self.prompts});
@@ -169,6 +183,12 @@ impl Stage for GrokStage {
         self.listed.push((pid, start_ticks, id.clone(), true));
     }
 
+    /// The entry of a process is replaced.
+    fn switch(&mut self, pid: u32, start_ticks: u64, id: &AgentSessionId) {
+        self.listed.retain(|(listed, ..)| *listed != pid);
+        self.list(pid, start_ticks, id, 0);
+    }
+
     /// Grok writes its list itself, so it could name what it was asked for.
     fn echo(&mut self, pid: u32, start_ticks: u64, id: &AgentSessionId) {
         self.listed.push((pid, start_ticks, id.clone(), false));
@@ -188,9 +208,8 @@ impl Stage for GrokStage {
         }
     }
 
-    fn report(&mut self, _instance: InstanceId, start: &Start) -> Vec<AgentReport> {
+    fn reports(&mut self, start: &Start) -> Vec<Vec<u8>> {
         let source = if start.resumed { "load" } else { "new" };
-        let payload = self.payload(start.id.as_str(), "SessionStart", &json!({"source": source}));
-        vec![self.read(&payload).unwrap()]
+        vec![self.payload(start.id.as_str(), "SessionStart", &json!({"source": source}))]
     }
 }

@@ -35,7 +35,7 @@ pub(crate) struct ClaudeStage {
 impl ClaudeStage {
     pub(crate) fn new() -> Self {
         let dir = tempfile::tempdir().unwrap();
-        for made in ["config/sessions", "work"] {
+        for made in ["config/sessions", "work", "elsewhere"] {
             fs::create_dir_all(dir.path().join(made)).unwrap();
         }
         Self { dir, adapter: ClaudeAdapter::new(), messages: 0 }
@@ -165,6 +165,21 @@ impl Stage for ClaudeStage {
         fs::remove_file(self.record(id)).unwrap();
     }
 
+    fn hollow(&mut self, id: &AgentSessionId) {
+        self.append(id, &json!({"type": "mode", "mode": "normal", "sessionId": id.as_str()}));
+    }
+
+    fn elsewhere(&self) -> Vec<Conversation> {
+        let vars = [("CLAUDE_CONFIG_DIR", self.dir.path().join("elsewhere"))];
+        let config_env = ConfigEnv::filter(vars, &["CLAUDE_CONFIG_DIR"], Path::new("/"));
+        // Claude opens a conversation of any project from any directory.
+        vec![Conversation { config_env, ..self.saved() }]
+    }
+
+    fn shows_holder(&self) -> bool {
+        true
+    }
+
     fn list(&mut self, pid: u32, start_ticks: u64, id: &AgentSessionId, _loaded: u64) {
         let entry = json!({
             "pid": pid, "sessionId": id.as_str(), "cwd": self.cwd(), "kind": "interactive",
@@ -173,13 +188,16 @@ impl Stage for ClaudeStage {
         self.entry(pid, &entry);
     }
 
-    fn report(&mut self, instance: InstanceId, start: &Start) -> Vec<AgentReport> {
+    fn reports(&mut self, start: &Start) -> Vec<Vec<u8>> {
         let rest = match start {
             Start { resumed: false, .. } => json!({"source": "startup"}),
             Start { loaded: 0, .. } => json!({"source": "resume"}),
             Start { loaded, .. } => json!({"source": "resume", "context_tokens": loaded}),
         };
-        let payload = self.payload(&start.id, "SessionStart", &rest);
-        vec![self.read(instance, &payload).unwrap()]
+        vec![self.payload(&start.id, "SessionStart", &rest)]
+    }
+
+    fn failure_reports(&mut self, id: &AgentSessionId) -> Vec<Vec<u8>> {
+        vec![self.payload(id, "SessionEnd", &json!({"reason": "other"}))]
     }
 }

@@ -68,8 +68,23 @@ impl CursorStage {
         self.read(&self.payload(id, event)).unwrap()
     }
 
+    /// Makes a chat in which nothing was said.
+    fn begin(&mut self, id: &AgentSessionId) {
+        let chat = self.chat(id);
+        fs::create_dir_all(&chat).unwrap();
+        self.clock += 1;
+        let meta = json!({"createdAtMs": self.clock}).to_string();
+        fs::write(chat.join("meta.json"), meta).unwrap();
+        self.sql(
+            id,
+            "CREATE TABLE blobs (id TEXT PRIMARY KEY, data BLOB);
+             CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT);",
+        );
+    }
+
     pub(crate) fn sql(&self, id: &AgentSessionId, statements: &str) {
         let database = Connection::open(self.chat(id).join("store.db")).unwrap();
+        database.pragma_update(None, "synchronous", "off").unwrap();
         database.execute_batch(statements).unwrap();
     }
 }
@@ -106,19 +121,13 @@ impl Stage for CursorStage {
     }
 
     fn turn(&mut self, id: &AgentSessionId, text: &str) {
-        let chat = self.chat(id);
-        if !chat.exists() {
-            fs::create_dir_all(&chat).unwrap();
-            self.clock += 1;
-            fs::write(chat.join("meta.json"), json!({"createdAtMs": self.clock}).to_string())
-                .unwrap();
+        if !self.chat(id).exists() {
+            self.begin(id);
         }
         self.sql(
             id,
             &format!(
-                "CREATE TABLE IF NOT EXISTS blobs (id TEXT PRIMARY KEY, data BLOB);
-                 CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT);
-                 INSERT OR REPLACE INTO meta VALUES ('0', 'x');
+                "INSERT OR REPLACE INTO meta VALUES ('0', 'x');
                  INSERT INTO blobs VALUES (hex(randomblob(16)), '{text}');"
             ),
         );
@@ -135,6 +144,17 @@ impl Stage for CursorStage {
         fs::remove_dir_all(self.chat(id)).unwrap();
     }
 
+    fn hollow(&mut self, id: &AgentSessionId) {
+        self.begin(id);
+    }
+
+    fn elsewhere(&self) -> Vec<Conversation> {
+        let cwd = self.dir.path().join("elsewhere");
+        let vars = [("CURSOR_CONFIG_DIR", &cwd)];
+        let config_env = ConfigEnv::filter(vars, &["CURSOR_CONFIG_DIR"], Path::new("/"));
+        vec![Conversation { config_env, ..self.saved() }, Conversation { cwd, ..self.saved() }]
+    }
+
     fn list(&mut self, pid: u32, start_ticks: u64, id: &AgentSessionId, loaded: u64) {
         if (pid, start_ticks) == (PID, TICKS) {
             self.open = Some((id.clone(), loaded > 0));
@@ -142,15 +162,18 @@ impl Stage for CursorStage {
     }
 
     /// Its first prompt. Only a chat that was really loaded is written on.
-    fn report(&mut self, _instance: InstanceId, start: &Start) -> Vec<AgentReport> {
-        let mut reports = vec![self.says(&start.id, "sessionStart")];
+    fn reports(&mut self, start: &Start) -> Vec<Vec<u8>> {
+        let says = |stage: &Self, id: &AgentSessionId, event: &str| {
+            stage.payload(id, event).to_string().into_bytes()
+        };
+        let mut reports = vec![says(self, &start.id, "sessionStart")];
         if let Some((id, loaded)) = self.open.clone()
             && id == start.id
         {
             if loaded {
                 self.turn(&id, "prompted");
             }
-            reports.push(self.says(&id, "beforeSubmitPrompt"));
+            reports.push(says(self, &id, "beforeSubmitPrompt"));
         }
         reports
     }
@@ -158,5 +181,5 @@ impl Stage for CursorStage {
 
 #[test]
 fn s1_27_s1_28_cursor_is_verified_only_with_its_history() {
-    check(InstanceId::fake(1), CursorStage::new).unwrap();
+    check(CursorStage::new).unwrap();
 }

@@ -8,143 +8,51 @@
 ))]
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "test code")]
 
+#[path = "../common/mod.rs"]
 mod common;
+mod demo_stage;
+mod wrong;
 
 use std::ffi::OsString;
 use std::fs;
-use std::io::{BufReader, Write};
-use std::path::{Path, PathBuf};
+use std::io::BufReader;
 
 use common::codex::CodexStage;
 use common::grok::GrokStage;
 use common::{A, ClaudeStage, PID, TICKS, Z, id};
-use serde_json::json;
-use signaltty_adapters::conformance::{Part, Stage, Start, check, play};
-use signaltty_adapters::demo::{self, DemoAdapter, HOME_VAR, VERB};
-use signaltty_adapters::{AgentAdapter, InstanceView, LaunchFacts};
-use signaltty_core::agent::{AgentReport, AgentSessionId, Contradiction, Conversation, Verdict};
-use signaltty_core::env::ConfigEnv;
+use demo_stage::DemoStage;
+use signaltty_adapters::AgentAdapter;
+use signaltty_adapters::conformance::{Mode, Stage, check, play};
+use signaltty_adapters::demo::{self, VERB};
+use signaltty_core::agent::{Contradiction, Verdict};
 use signaltty_core::id::InstanceId;
-use tempfile::TempDir;
-
-struct DemoStage {
-    dir: TempDir,
-    adapter: DemoAdapter,
-    messages: u32,
-}
-
-impl DemoStage {
-    fn new() -> Self {
-        let dir = tempfile::tempdir().unwrap();
-        fs::create_dir_all(dir.path().join("work")).unwrap();
-        Self {
-            dir,
-            adapter: DemoAdapter::new(PathBuf::from("signaltty"), vec![VERB.into()]),
-            messages: 0,
-        }
-    }
-
-    fn config_env(&self) -> ConfigEnv {
-        let vars = [(HOME_VAR, self.dir.path().join("home"))];
-        ConfigEnv::filter(vars, &[HOME_VAR], Path::new("/"))
-    }
-
-    fn record(&self, id: &AgentSessionId) -> PathBuf {
-        let cwd = self.dir.path().join("work");
-        let project = cwd.to_str().unwrap().replace(|c: char| !c.is_ascii_alphanumeric(), "-");
-        let file = format!("home/conversations/{project}/{id}.jsonl");
-        self.dir.path().join(file)
-    }
-}
-
-impl Stage for DemoStage {
-    fn adapter(&self) -> &dyn AgentAdapter {
-        &self.adapter
-    }
-
-    fn saved(&self) -> Conversation {
-        Conversation {
-            id: id(A),
-            cwd: self.dir.path().join("work"),
-            config_env: self.config_env(),
-            anchor: None,
-            previous: None,
-        }
-    }
-
-    fn other_id(&self) -> AgentSessionId {
-        id(Z)
-    }
-
-    fn view(&self, instance: InstanceId) -> InstanceView {
-        InstanceView {
-            instance,
-            pid: PID,
-            start_ticks: TICKS,
-            cwd: self.dir.path().join("work"),
-            config_env: self.config_env(),
-            facts: LaunchFacts::default(),
-        }
-    }
-
-    fn turn(&mut self, id: &AgentSessionId, text: &str) {
-        let path = self.record(id);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        let mut file = fs::File::options().create(true).append(true).open(path).unwrap();
-        self.messages += 1;
-        let line = json!({"by": "person", "uuid": self.messages.to_string(), "text": text});
-        writeln!(file, "{line}").unwrap();
-    }
-
-    fn copy(&mut self, from: &AgentSessionId, to: &AgentSessionId) {
-        fs::copy(self.record(from), self.record(to)).unwrap();
-    }
-
-    fn remove(&mut self, id: &AgentSessionId) {
-        fs::remove_file(self.record(id)).unwrap();
-    }
-
-    fn list(&mut self, pid: u32, start_ticks: u64, id: &AgentSessionId, loaded: u64) {
-        let live = self.dir.path().join("home/live");
-        fs::create_dir_all(&live).unwrap();
-        let entry = json!({
-            "pid": pid, "start_ticks": start_ticks, "session_id": id.as_str(), "cwd": "",
-            "status": "idle", "loaded": loaded,
-        });
-        fs::write(live.join(format!("{pid}.json")), entry.to_string()).unwrap();
-    }
-
-    fn report(&mut self, _instance: InstanceId, _start: &Start) -> Vec<AgentReport> {
-        Vec::new()
-    }
-}
 
 #[test]
 fn s1_28_claude_is_verified_only_with_its_history() {
-    check(InstanceId::fake(1), ClaudeStage::new).unwrap();
+    check(ClaudeStage::new).unwrap();
 }
 
 #[test]
 fn s1_27_codex_is_verified_only_with_its_lock_and_its_history() {
-    check(InstanceId::fake(1), CodexStage::new).unwrap();
+    check(CodexStage::new).unwrap();
 }
 
 #[test]
 fn s1_27_s1_28_grok_is_verified_only_with_its_events_and_its_history() {
-    check(InstanceId::fake(1), GrokStage::new).unwrap();
+    check(GrokStage::new).unwrap();
 }
 
 #[test]
 fn s1_28_demo_is_verified_only_with_its_history() {
-    check(InstanceId::fake(1), DemoStage::new).unwrap();
+    check(DemoStage::new).unwrap();
 }
 
 #[test]
 fn c032_a_throw_away_start_changes_nothing_in_either_order() {
-    for part in [Part::DoubleStart, Part::LateDoubleStart] {
-        let verdict = play(&mut ClaudeStage::new(), InstanceId::fake(1), part).unwrap();
+    for mode in [Mode::DoubleStart, Mode::LateDoubleStart] {
+        let verdict = play(&mut ClaudeStage::new(), mode).unwrap();
         let Verdict::Verified(session) = verdict else {
-            panic!("{part:?}: {verdict:?}");
+            panic!("{mode:?}: {verdict:?}");
         };
         assert_eq!(session.id().as_str(), A);
     }
@@ -152,7 +60,7 @@ fn c032_a_throw_away_start_changes_nothing_in_either_order() {
 
 #[test]
 fn c044_a_new_conversation_is_named() {
-    let verdict = play(&mut ClaudeStage::new(), InstanceId::fake(1), Part::RotatesWithout);
+    let verdict = play(&mut ClaudeStage::new(), Mode::RotatesWithout);
     let seen = [id(Z)].into();
     assert_eq!(verdict.unwrap(), Verdict::Contradicted(Contradiction::Other { seen }));
 }
