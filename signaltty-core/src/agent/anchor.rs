@@ -27,7 +27,8 @@ pub struct Anchor {
 }
 
 impl Anchor {
-    /// Whether it covers less than another anchor of the same conversation.
+    /// Whether it covers less than another anchor of the same conversation: of
+    /// its own record, or of the one that holds a fork's beginning.
     pub(crate) fn is_shorter_than(&self, other: &Self) -> bool {
         let extent = match (&self.extent, &other.extent) {
             (Extent::Lines { bytes: ours, .. }, Extent::Lines { bytes: others, .. }) => {
@@ -36,7 +37,12 @@ impl Anchor {
             (Extent::Rows { messages: ours }, Extent::Rows { messages: others }) => ours < others,
             _ => false,
         };
-        extent || self.user_messages < other.user_messages
+        let base = match (&self.base, &other.base) {
+            (Some(ours), Some(others)) => ours.is_shorter_than(others),
+            (None, Some(_)) => true,
+            (_, None) => false,
+        };
+        extent || base || self.user_messages < other.user_messages
     }
 }
 
@@ -85,4 +91,30 @@ pub struct Fingerprint {
     pub relation: Relation,
     /// The record as it is now.
     pub now: Anchor,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn anchor(bytes: u64, base: Option<Anchor>) -> Anchor {
+        Anchor {
+            record: PathBuf::from("/r"),
+            file: None,
+            extent: Extent::Lines { bytes, sha256: [0; 32] },
+            last_message: None,
+            user_messages: 2,
+            base: base.map(Box::new),
+        }
+    }
+
+    #[test]
+    fn d03_an_anchor_without_a_forks_beginning_covers_less() {
+        let whole = anchor(20, Some(anchor(10, None)));
+        assert!(anchor(30, None).is_shorter_than(&whole), "the beginning is left out");
+        assert!(anchor(30, Some(anchor(9, None))).is_shorter_than(&whole), "and cut");
+        assert!(!anchor(30, Some(anchor(10, None))).is_shorter_than(&whole));
+        assert!(anchor(19, Some(anchor(10, None))).is_shorter_than(&whole));
+        assert!(!whole.is_shorter_than(&anchor(20, None)), "more is not less");
+    }
 }
