@@ -95,9 +95,10 @@ impl History {
 
     /// Appends a row that has left the screen.
     pub(crate) fn push_row(&mut self, row: &RowView<'_>) {
-        if let Some(line) = self.open.push_row(row) {
-            self.push(&line);
-        }
+        // Apart from the rest while the rest takes the line.
+        let mut open = std::mem::take(&mut self.open);
+        open.push_row_to(row, |line| self.push(line));
+        self.open = open;
     }
 
     /// Ends the line that was left open by a wrapped row.

@@ -31,22 +31,43 @@ impl LineBuilder {
     ///
     /// A line that never ends is handed out in parts of about [`MAX_LINE`].
     pub(crate) fn push_row(&mut self, row: &RowView<'_>) -> Option<String> {
+        let mut line = None;
+        self.push_row_to(row, |text| line = Some(text.to_owned()));
+        line
+    }
+
+    /// Adds a row; gives the line to `take` if the row was its last.
+    pub(crate) fn push_row_to(&mut self, row: &RowView<'_>, take: impl FnOnce(&str)) {
         self.open = true;
         row.write_to(&mut self.text);
-        if row.wrapped() && self.len() < MAX_LINE { None } else { self.finish() }
+        if !row.wrapped() || self.len() >= MAX_LINE {
+            self.finish_to(take);
+        }
     }
 
     /// Ends the line, if one was begun.
     pub(crate) fn finish(&mut self) -> Option<String> {
+        let mut line = None;
+        self.finish_to(|text| line = Some(text.to_owned()));
+        line
+    }
+
+    /// Ends the line and gives it to `take`, if one was begun. Its memory is kept
+    /// for the next one, unless it is more than most lines need.
+    fn finish_to(&mut self, take: impl FnOnce(&str)) {
         if !self.open {
-            return None;
+            return;
         }
         let StyledText { mut text, trimmed: (length, pen), .. } = std::mem::take(self).text;
         text.truncate(length);
         if pen != Style::default() {
             text.push_str(RESET);
         }
-        Some(text)
+        take(&text);
+        if text.capacity() <= KEPT {
+            text.clear();
+            self.text.text = text;
+        }
     }
 
     /// How many bytes the unfinished line holds.
@@ -61,6 +82,22 @@ impl StyledText {
             style.write_to(&mut self.text);
             self.pen = style;
             self.inked = !style.blank();
+        }
+    }
+
+    /// Appends characters of the pen's style that nothing combines with.
+    pub(crate) fn extend(&mut self, characters: impl Iterator<Item = char>) {
+        let before = self.text.len();
+        self.text.extend(characters);
+        if self.inked {
+            self.trimmed = (self.text.len(), self.pen);
+        } else {
+            // Of what was added only: what is before it was looked at already.
+            let added = self.text.get(before..).unwrap_or_default();
+            let used = added.trim_end_matches(' ').len();
+            if used > 0 {
+                self.trimmed = (before + used, self.pen);
+            }
         }
     }
 
@@ -155,6 +192,9 @@ fn style_sequence(text: &str) -> Option<&str> {
 
 /// A line longer than this is split.
 pub(crate) const MAX_LINE: usize = 64 * 1024;
+
+/// Bytes that are kept for the next line.
+const KEPT: usize = 512;
 
 /// Stands where a line was cut.
 const MARK: &str = "…";

@@ -194,6 +194,21 @@ impl Driver<'_> {
         full.then(|| (line, column, cell.extra.clone()))
     }
 
+    /// Puts the cursor where it was saved; with origin mode inside the scroll
+    /// region, as xterm does. No sequence could put it back outside of it.
+    pub(super) fn restore_cursor(&mut self) {
+        self.term.restore_cursor_position();
+        if self.term.mode().contains(TermMode::ORIGIN) {
+            let (top, bottom) = self.shadow.region;
+            let inside = self.row().clamp(top, bottom - 1);
+            if inside != self.row() {
+                let cursor = &mut self.term.grid_mut().cursor;
+                cursor.point.line = grid::line(inside);
+                cursor.input_needs_wrap = false;
+            }
+        }
+    }
+
     /// Shows the alternate screen, or the primary one again.
     pub(super) fn switch_screen(&mut self, alternate: bool) {
         if self.alternate() != alternate {

@@ -20,6 +20,9 @@ use std::str;
 pub(super) enum Piece<'a> {
     /// For the parser.
     Pass(&'a [u8]),
+    /// For the parser, which is between sequences: whole characters, and control
+    /// characters other than an escape.
+    Text(&'a [u8]),
     /// For the parser, but without effect: the end of a command that was cut.
     Mute(&'a [u8]),
     /// A complete command that was short enough to be kept.
@@ -93,16 +96,16 @@ impl Filter {
     fn ground(&mut self, rest: &[u8], input: &mut Input<'_>, sink: &mut impl FnMut(Piece<'_>)) {
         if !self.unfinished.is_empty() {
             self.complete_character(rest, input, sink);
-        } else if let Some(end) = rest.iter().position(|&byte| byte == ESC) {
-            input.at += end + 1;
+        } else if let Some(end) = memchr::memchr(ESC, rest) {
+            input.text(end, sink);
+            input.at += 1;
             self.begin_sequence();
         } else {
             let (text, part) = rest.split_at(rest.len() - partial_character(rest));
             self.unfinished.extend_from_slice(part);
             // What is left can end in a character that was never completed.
             let broken = partial_character(text);
-            input.at += text.len() - broken;
-            input.flush(sink);
+            input.text(text.len() - broken, sink);
             if broken > 0 {
                 sink(Piece::Pass(REPLACEMENT));
             }
@@ -248,6 +251,15 @@ impl<'a> Input<'a> {
         }
     }
 
+    /// Hands out what is before, and the next `count` bytes as text.
+    fn text(&mut self, count: usize, sink: &mut impl FnMut(Piece<'_>)) {
+        self.flush(sink);
+        self.at += count;
+        if let Some(text) = self.take() {
+            sink(Piece::Text(text));
+        }
+    }
+
     fn mute(&mut self, sink: &mut impl FnMut(Piece<'_>)) {
         if let Some(piece) = self.take() {
             sink(Piece::Mute(piece));
@@ -296,7 +308,7 @@ mod tests {
         let (mut passed, mut muted, mut commands) = (Vec::new(), Vec::new(), Vec::new());
         for chunk in chunks {
             filter.advance(chunk, &mut |piece| match piece {
-                Piece::Pass(bytes) => passed.extend_from_slice(bytes),
+                Piece::Pass(bytes) | Piece::Text(bytes) => passed.extend_from_slice(bytes),
                 Piece::Mute(bytes) => muted.extend_from_slice(bytes),
                 Piece::Command(payload) => commands.push(payload.to_vec()),
                 Piece::SoftReset => commands.push(b"soft reset".to_vec()),

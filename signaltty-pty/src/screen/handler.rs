@@ -60,7 +60,6 @@ impl Handler for Driver<'_> {
         delete_lines(lines: usize);
         move_forward_tabs(count: u16);
         save_cursor_position();
-        restore_cursor_position();
         reverse_index();
         terminal_attribute(attr: Attr);
         set_mode(mode: Mode);
@@ -85,6 +84,10 @@ impl Handler for Driver<'_> {
         report_mode(mode: Mode);
         report_private_mode(mode: PrivateMode);
         text_area_size_chars();
+    }
+
+    fn restore_cursor_position(&mut self) {
+        self.restore_cursor();
     }
 
     fn set_cursor_style(&mut self, style: Option<CursorStyle>) {
@@ -242,7 +245,7 @@ impl Handler for Driver<'_> {
             PrivateMode::Named(NamedPrivateMode::SwapScreenAndSetRestoreCursor) => {
                 self.switch_screen(false);
             }
-            PrivateMode::Unknown(1048) => self.term.restore_cursor_position(),
+            PrivateMode::Unknown(1048) => self.restore_cursor(),
             PrivateMode::Unknown(number) => self.shadow.note_mode(number, false),
             PrivateMode::Named(NamedPrivateMode::ColumnMode) => self.column_mode(),
             PrivateMode::Named(named) => {

@@ -24,6 +24,7 @@ mod row;
 mod shadow;
 #[cfg(test)]
 mod tests;
+mod text;
 mod view;
 
 use std::fmt;
@@ -96,6 +97,7 @@ impl Screen {
         let mut driver = Driver { term, listener, shadow, history, outbox, parked };
         filter.advance(bytes, &mut |piece| match piece {
             Piece::Pass(bytes) => parser.advance(&mut driver, bytes),
+            Piece::Text(text) => text::advance(parser, &mut driver, text),
             Piece::Mute(bytes) => parser.advance(&mut Deaf, bytes),
             Piece::SoftReset => driver.soft_reset(),
             Piece::Command(payload) => {

@@ -67,17 +67,27 @@ impl<'a> RowView<'a> {
         } else {
             cells.iter().rposition(|cell| !looks_blank(cell)).map_or(0, |last| last + 1)
         };
-        let mut known = None;
-        for cell in cells.iter().take(length) {
-            if cell.flags.contains(Flags::WIDE_CHAR_SPACER) {
+        let mut cells = cells.get(..length).unwrap_or_default();
+        while let Some(first) = cells.first() {
+            if first.extra.is_some() {
+                text.set_style(style(first));
+                text.push(shown(first), first.zerowidth());
+                cells = cells.get(1..).unwrap_or_default();
                 continue;
             }
-            let looks = (cell.fg, cell.bg, cell.flags.intersection(LOOKS));
-            if known != Some(looks) || cell.extra.is_some() {
-                text.set_style(style(cell));
-                known = if cell.extra.is_none() { Some(looks) } else { None };
-            }
-            text.push(if cell.c == '\t' { ' ' } else { cell.c }, cell.zerowidth());
+            let flags = first.flags.intersection(LOOKS);
+            let alike = |cell: &&Cell| {
+                cell.extra.is_none()
+                    && cell.flags.intersection(LOOKS) == flags
+                    && cell.fg == first.fg
+                    && cell.bg == first.bg
+            };
+            let count = cells.iter().take_while(alike).count();
+            let (run, rest) = cells.split_at(count);
+            text.set_style(style(first));
+            let glyphs = run.iter().filter(|cell| !cell.flags.contains(Flags::WIDE_CHAR_SPACER));
+            text.extend(glyphs.map(shown));
+            cells = rest;
         }
     }
 
@@ -125,13 +135,17 @@ impl PartialEq for Link {
 
 fn glyphs<'a>(cells: impl Iterator<Item = &'a Cell>) -> impl Iterator<Item = Glyph<'a>> {
     cells.filter(|cell| !cell.flags.contains(Flags::WIDE_CHAR_SPACER)).map(|cell| Glyph {
-        // The emulator marks where a tab was written; to the eye it is a space.
-        c: if cell.c == '\t' { ' ' } else { cell.c },
+        c: shown(cell),
         marks: cell.zerowidth().unwrap_or_default(),
         style: style(cell),
         link: cell.hyperlink().map(Link),
         wide: cell.flags.contains(Flags::WIDE_CHAR),
     })
+}
+
+/// The emulator marks where a tab was written; to the eye it is a space.
+fn shown(cell: &Cell) -> char {
+    if cell.c == '\t' { ' ' } else { cell.c }
 }
 
 fn looks_blank(cell: &Cell) -> bool {
