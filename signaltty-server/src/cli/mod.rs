@@ -16,6 +16,7 @@ mod place;
 mod resume;
 mod server;
 mod signals;
+mod spawn;
 mod tab;
 mod text;
 mod time;
@@ -137,7 +138,7 @@ async fn run(context: &Context, verb: Verb) -> Result<Exit, Failure> {
         Verb::New(args) => create::run(context, args).await?,
         Verb::Ls(args) => tree::run(context, args).await?,
         Verb::Attach(args) => return attach::run(context, args).await,
-        Verb::Pane(verb) => pane::run(context, verb).await?,
+        Verb::Pane(verb) => return pane::run(context, verb).await,
         Verb::Tab(verb) => tab::run(context, verb).await?,
         Verb::Workspace(verb) => workspace::run(context, verb).await?,
         Verb::Resume(args) => return resume::run(context, args).await,

@@ -6,6 +6,8 @@ use clap::{Args, Subcommand};
 use serde_json::Value;
 
 use super::create::{SpawnArgs, pane_id};
+use super::failure::Exit;
+use super::spawn::{self, SpawnByArgs};
 use super::text::Colours;
 use super::{Context, Failure, place, safe, screen, tree};
 use crate::protocol::{
@@ -43,6 +45,8 @@ pub(super) enum PaneVerb {
         #[arg(required = true, allow_hyphen_values = true)]
         keys: Vec<String>,
     },
+    /// Start something in a tab of its own; prints the new pane's id
+    Spawn(SpawnByArgs),
     /// Split a pane; prints the new pane's id
     Split(SplitArgs),
     /// Move a pane beside another one of its workspace
@@ -139,18 +143,21 @@ impl Side {
 }
 
 /// Runs one.
-pub(super) async fn run(context: &Context, verb: PaneVerb) -> Result<(), Failure> {
+pub(super) async fn run(context: &Context, verb: PaneVerb) -> Result<Exit, Failure> {
     match verb {
-        PaneVerb::Read { pane, lines, ansi } => read(context, PaneRead { pane, lines, ansi }).await,
+        PaneVerb::Spawn(args) => return spawn::run(context, args).await,
+        PaneVerb::Read { pane, lines, ansi } => {
+            read(context, PaneRead { pane, lines, ansi }).await?
+        }
         PaneVerb::Send { pane, text } => {
             let text = WireOs(text);
-            context.order("pane.send", &PaneSend { pane, text }).await
+            context.order("pane.send", &PaneSend { pane, text }).await?;
         }
         PaneVerb::Keys { pane, keys } => {
             for key in &keys {
                 key_bytes(key, false).map_err(|error| Failure::Usage(error.to_string()))?;
             }
-            context.order("pane.keys", &PaneKeys { pane, keys }).await
+            context.order("pane.keys", &PaneKeys { pane, keys }).await?;
         }
         PaneVerb::Split(args) => {
             let params = PaneSplit {
@@ -158,33 +165,34 @@ pub(super) async fn run(context: &Context, verb: PaneVerb) -> Result<(), Failure
                 pane: args.pane,
                 spawn: args.spawn.into_params(),
             };
-            context.ask("pane.split", &params, pane_id).await
+            context.ask("pane.split", &params, pane_id).await?;
         }
         PaneVerb::Move { pane, beside, side } => {
             let direction = side.direction();
             let params = PaneMove { pane, beside, direction };
-            context.order("pane.move", &params).await
+            context.order("pane.move", &params).await?;
         }
         PaneVerb::Swap { pane, other } => {
-            context.order("pane.swap", &PaneSwap { pane, other }).await
+            context.order("pane.swap", &PaneSwap { pane, other }).await?;
         }
         PaneVerb::Weight { pane, weight } => {
             let params = PaneWeight { pane, weight, axis: None };
-            context.order("pane.weight", &params).await
+            context.order("pane.weight", &params).await?;
         }
-        PaneVerb::Focus { pane } => context.order("pane.focus", &PaneRef { pane }).await,
-        PaneVerb::Close { pane } => context.order("pane.close", &PaneRef { pane }).await,
+        PaneVerb::Focus { pane } => context.order("pane.focus", &PaneRef { pane }).await?,
+        PaneVerb::Close { pane } => context.order("pane.close", &PaneRef { pane }).await?,
         PaneVerb::Rename { pane, title } => {
             let params = PaneRename { pane, title };
-            context.order("pane.rename", &params).await
+            context.order("pane.rename", &params).await?;
         }
-        PaneVerb::Info { pane } => context.ask("pane.info", &PaneRef { pane }, info).await,
+        PaneVerb::Info { pane } => context.ask("pane.info", &PaneRef { pane }, info).await?,
         PaneVerb::Restart { pane } => {
             // The server reads no more of it than the pane and the environment.
             let params = PaneResume { pane, anyway: false, cwd: None, env: place::environment() };
-            context.order("pane.restart", &params).await
+            context.order("pane.restart", &params).await?;
         }
     }
+    Ok(Exit::Done)
 }
 
 async fn read(context: &Context, params: PaneRead) -> Result<(), Failure> {

@@ -126,6 +126,25 @@ impl Daemon {
                 };
                 Ok((command, env))
             }
+            "pane.spawn" => {
+                let ask: wire::PaneSpawnBy = parse(params)?;
+                let pane = resolve::pane(session, &ask.pane)?;
+                let record = session.pane(pane).map(|view| view.record);
+                let tab = record.and_then(|record| session.tab(record.tab));
+                let (Some(record), Some(tab)) = (record, tab) else {
+                    // Just found, so it is there.
+                    return Err(WireError::new("NO_SUCH_PANE", format!("{pane} is gone")));
+                };
+                let (spec, env) = self.spec(ask.spawn, Some(record.cwd.clone()))?;
+                let command = Command::NewTab {
+                    workspace: tab.record.workspace,
+                    tab: TabId::from_random(random::id()),
+                    title: None,
+                    pane: PaneId::from_random(random::id()),
+                    spec,
+                };
+                Ok((command, env))
+            }
             "pane.split" => {
                 let ask: wire::PaneSplit = parse(params)?;
                 let pane = resolve::pane(session, &ask.pane)?;

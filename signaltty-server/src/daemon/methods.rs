@@ -3,7 +3,7 @@
 use crate::protocol::{WireError, code};
 
 /// Every method, for the error that names the nearest.
-const METHODS: [&str; 32] = [
+const METHODS: [&str; 33] = [
     "agent.hook",
     "events.subscribe",
     "pane.attach",
@@ -17,6 +17,7 @@ const METHODS: [&str; 32] = [
     "pane.restart",
     "pane.resume",
     "pane.send",
+    "pane.spawn",
     "pane.split",
     "pane.swap",
     "pane.terminate",

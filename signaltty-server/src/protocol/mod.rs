@@ -20,8 +20,8 @@ pub use keys::{KeyError, key_bytes};
 pub use os::WireOs;
 pub use params::{
     AgentHook, Empty, EventCursor, EventsSubscribe, PaneAttach, PaneKeys, PaneMove, PaneRead,
-    PaneRef, PaneRename, PaneResume, PaneSend, PaneSpawn, PaneSplit, PaneSwap, PaneWeight,
-    Shutdown, SplitAxis, SplitDirection, TabLayout, TabMove, TabNew, TabRef, TabRename,
+    PaneRef, PaneRename, PaneResume, PaneSend, PaneSpawn, PaneSpawnBy, PaneSplit, PaneSwap,
+    PaneWeight, Shutdown, SplitAxis, SplitDirection, TabLayout, TabMove, TabNew, TabRef, TabRename,
     WorkspaceMove, WorkspaceNew, WorkspaceRef, WorkspaceRename, WorkspaceSet,
 };
 pub use reply::{

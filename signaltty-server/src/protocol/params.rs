@@ -115,6 +115,16 @@ pub enum SplitDirection {
     Down,
 }
 
+/// `pane.spawn`
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct PaneSpawnBy {
+    /// A pane of the workspace that gets the new one, in a tab of its own.
+    pub pane: String,
+    /// What runs in the new one.
+    #[serde(flatten)]
+    pub spawn: PaneSpawn,
+}
+
 /// `pane.split`
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct PaneSplit {

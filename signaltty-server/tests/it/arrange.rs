@@ -1,6 +1,9 @@
 //! Panes that are moved, swapped and sized over the socket.
 
-use serde_json::json;
+use std::io::Write as _;
+use std::process::{Command, Stdio};
+
+use serde_json::{Value, json};
 
 use crate::support::{Home, Server};
 
@@ -37,4 +40,42 @@ fn panes_move_and_their_terminals_follow() {
         assert_eq!(server.call(method, params).unwrap_err().code, code, "{method}");
     }
     assert_eq!(layout(), json!(text));
+}
+
+#[test]
+fn a_batch_of_panes_is_answered_line_by_line() {
+    let home = Home::new();
+    let server = Server::start(&home);
+    let first = server.spawn(&home, &["/bin/cat"]);
+    let alone = server.ask("pane.spawn", json!({"pane": first, "argv": ["/bin/cat"]}));
+    assert_ne!(alone["tab_id"], server.pane(&first)["tab_id"], "a tab of its own");
+    assert_eq!(alone["workspace_id"], server.pane(&first)["workspace_id"]);
+
+    let good = json!({"pane": first, "argv": ["/bin/cat"], "cwd": home.work()});
+    let lines = format!(
+        "{good}\n\n{}\nnonsense\n{good}\n",
+        json!({"pane": first, "argv": ["/no/such/program"]})
+    );
+    let mut client = Command::new(env!("CARGO_BIN_EXE_signaltty"))
+        .args(["--json", "--no-start", "--socket"])
+        .arg(home.socket())
+        .args(["pane", "spawn", "--batch"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    client.stdin.take().unwrap().write_all(lines.as_bytes()).unwrap();
+    let done = client.wait_with_output().unwrap();
+    assert_eq!(done.status.code(), Some(1), "one line failed");
+    let answers: Vec<Value> = String::from_utf8(done.stdout)
+        .unwrap()
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    assert_eq!(answers.len(), 4, "{answers:?}");
+    assert!(answers[0]["pane_id"].is_string() && answers[3]["pane_id"].is_string());
+    assert_eq!(answers[1]["error"]["details"]["reason"], "binary_missing");
+    assert_eq!(answers[2]["error"]["code"], "BAD_PARAMS");
+    assert_eq!(server.panes().len(), 4, "a pane that did not start is none");
 }
