@@ -36,6 +36,29 @@ fn check_tail(tail: &str, budget: usize) {
 }
 
 #[test]
+fn d30_what_is_forgotten_is_on_neither_screen_and_not_in_the_history() {
+    let shown = "one\r\ntwo\r\nthree\r\nfour\r\nfive";
+    for alternate in ["", "\x1b[?1049hdrawn"] {
+        let mut screen = screen(20, 3, format!("\x1b]2;name\x07{shown}{alternate}"));
+        assert!(screen.tail(TAIL).contains("one") && screen.tail(TAIL).contains("five"));
+        screen.forget();
+        assert_eq!(screen.tail(TAIL), "");
+        assert_eq!(screen.lines(usize::MAX).concat(), "");
+        let repaint = String::from_utf8(screen.repaint()).unwrap();
+        for gone in ["one", "five", "drawn"] {
+            assert!(!repaint.contains(gone), "{repaint:?}");
+        }
+        assert_eq!(screen.title(), Some("name"));
+        // The program goes on where it was.
+        screen.advance(b" on\x1b[?1049l");
+        assert_eq!(screen.lines(usize::MAX).concat().contains(" on"), alternate.is_empty());
+        screen.advance(b"\r\nmore");
+        assert!(screen.tail(TAIL).ends_with("more\n"));
+        assert!(!screen.tail(TAIL).contains("five"));
+    }
+}
+
+#[test]
 fn lines_are_joined_trimmed_and_in_order() {
     let long = "0123456789".repeat(5);
     let text = format!("one   \r\n\r\n{long}\r\n  indented\r\n家家家家家家家x\r\n");

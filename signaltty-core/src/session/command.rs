@@ -9,7 +9,7 @@ use crate::env::{ConfigEnv, SavedEnv};
 use crate::id::{InstanceId, NotificationId, PaneId, RequestId, TabId, WorkspaceId};
 use crate::layout::{Axis, Direction, Layout, Size, Weight};
 use crate::notification::Severity;
-use crate::session::Answer;
+use crate::session::{Answer, Forget};
 
 /// What somebody wants. Ids of new things are drawn by the caller.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -224,6 +224,9 @@ pub enum Command {
         /// The agent's identity variables, where set.
         config_env: ConfigEnv,
     },
+    /// Remove what panes said from the session and from the disk (D-30).
+    /// Answered by [`Reply::Forgotten`](super::Reply::Forgotten).
+    Forget(Forget),
     /// Save, stop everything and go.
     Shutdown {
         /// Also while something runs.

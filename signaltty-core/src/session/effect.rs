@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::{Answer, CommandError, Event};
+use super::{Answer, CommandError, Event, Forget, Forgotten};
 use crate::agent::{AgentKind, AgentSessionId, Conversation, ReportedArgv, WitnessSource};
 use crate::env::ConfigEnv;
 use crate::id::{InstanceId, PaneId, RequestId, TabId, WorkspaceId};
@@ -104,6 +104,16 @@ pub enum Effect {
         /// The pane.
         pane: PaneId,
     },
+    /// Once the next save is durable, remove saved output, recorded texts and
+    /// older copies of these, then give
+    /// [`Input::Forgotten`](super::Input::Forgotten). What is on the screens of
+    /// live panes goes at once, or it would be saved again.
+    Forget {
+        /// The request that wants it.
+        request: RequestId,
+        /// What; the panes are those that the session knows.
+        what: Forget,
+    },
     /// Tell whoever listens.
     Publish(Event),
     /// Answer a command.
@@ -161,6 +171,8 @@ pub enum Reply {
         /// The pane.
         pane: PaneId,
     },
+    /// What was said is forgotten.
+    Forgotten(Forgotten),
     /// A person decided.
     Decided(Answer),
     /// A conversation was reopened.

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::{Command, Config};
+use super::{Command, Config, Forgotten};
 use crate::agent::{AgentReport, AgentSessionId, Anchor, Fingerprint};
 use crate::id::{InstanceId, PaneId, RequestId};
 use crate::pane::ExitStatus;
@@ -89,6 +89,13 @@ pub enum Input {
     },
     /// The configuration was read again. Counts for what happens from now on.
     Configured(Box<Config>),
+    /// What was to be forgotten was removed, or not all of it was.
+    Forgotten {
+        /// The request of the [`Forget`](super::Effect::Forget).
+        request: RequestId,
+        /// What was removed; else what went wrong, for people.
+        result: Result<Forgotten, Arc<str>>,
+    },
     /// The server must go.
     Shutdown(ShutdownCause),
     /// A deadline may have passed.

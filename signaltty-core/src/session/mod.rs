@@ -19,6 +19,7 @@ mod inbox;
 mod input;
 mod outcome;
 mod panes;
+mod private;
 mod process;
 mod refused;
 mod restore;
@@ -40,6 +41,7 @@ pub use decision::{Answer, Decision};
 pub use effect::{Effect, PaneVerdict, Program, Reply, SpawnCommand, VerdictWord};
 pub use event::Event;
 pub use input::{Input, PaneFact, ShutdownCause};
+pub use private::{Forget, Forgotten};
 pub use refused::CommandError;
 pub use view::{PaneView, TabView, WorkspaceView};
 pub use watch::{Awaited, Baseline, IdentityChanged};
@@ -259,6 +261,7 @@ impl Session {
             }
             Input::Fact { instance, fact } => self.fact(now, instance, fact, &mut out),
             Input::Saved { token, result } => self.save_ended(now, token, result, &mut out),
+            Input::Forgotten { request, result } => Self::forgotten(request, result, &mut out),
             Input::Shutdown(_) => self.begin_shutdown(now, None, &mut out),
             Input::Configured(config) => {
                 self.save.configure(config.save);
@@ -285,7 +288,7 @@ impl Session {
         let mut saved = SavedSession {
             saved_at: now.wall,
             journal_seq: self.journal_seq,
-            notifications: self.notifications.clone(),
+            notifications: self.saved_notifications(),
             emptied_by_user: self.emptied_by_user,
             ..SavedSession::default()
         };
@@ -294,13 +297,8 @@ impl Session {
             for tab in workspace.tabs.iter().filter_map(|id| self.tabs.get(id)) {
                 saved.tabs.push(Arc::clone(tab));
                 let panes = tab.layout.leaves().filter_map(|id| self.panes.get(&id));
-                saved.panes.extend(panes.map(|pane| {
-                    let mut record = Arc::clone(&pane.record);
-                    if !workspace.record.switches.history && record.last_message.is_some() {
-                        Arc::make_mut(&mut record).last_message = None;
-                    }
-                    record
-                }));
+                let history = workspace.record.switches.history;
+                saved.panes.extend(panes.map(|pane| Self::saved_pane(pane, history)));
             }
         }
         saved
@@ -339,6 +337,10 @@ impl Session {
             }
             Command::Ask { instance, question } => {
                 self.ask_decision(now, request, instance, &question, out).err().map(Err)
+            }
+            Command::Forget(what) => {
+                self.forget(now, request, what, out);
+                None
             }
             Command::Terminate(pane) => Some(self.terminate(pane, out)),
             Command::MarkSeen(pane) => Some(self.mark_seen(now, pane, out)),

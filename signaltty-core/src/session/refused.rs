@@ -72,6 +72,9 @@ pub enum CommandError {
     /// The pane or the server went away meanwhile.
     #[error("{0}")]
     Gone(&'static str),
+    /// Not all of what was to be forgotten was removed.
+    #[error("not all of it was removed: {0}; ask again to remove the rest")]
+    NotForgotten(Arc<str>),
     /// The server is stopping.
     #[error("the server is stopping")]
     Stopping,
@@ -111,6 +114,7 @@ impl CommandError {
             Self::ResumeRefused { .. } => "RESUME_REFUSED",
             Self::PanesAlive(_) => "PANES_ALIVE",
             Self::Gone(_) => "GONE",
+            Self::NotForgotten(_) => "NOT_FORGOTTEN",
             Self::Stopping => "STOPPING",
             Self::NotSaved => "NOT_SAVED",
         }

@@ -17,6 +17,7 @@ mod binding;
 mod evidence;
 mod exits;
 mod inbox;
+mod private;
 mod refused;
 mod restore;
 mod resume;

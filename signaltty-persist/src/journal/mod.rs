@@ -26,6 +26,7 @@ mod batch;
 mod begin;
 mod error;
 mod file;
+mod forget;
 mod open;
 mod reader;
 mod record;
@@ -39,6 +40,7 @@ mod survey;
 mod writer;
 
 pub use error::JournalError;
+pub use forget::Erased;
 pub use open::{OpenedJournal, Start};
 pub use reader::{Cursor, MAX_REPLAY, Recorded, Replay, View};
 pub use record::{Draft, DraftError, MAX_PAYLOAD};

@@ -59,6 +59,11 @@ impl Draft {
         Self { at, event: event.to_owned(), payload }
     }
 
+    /// What takes the place of a record's payload. `payload` is JSON on one line.
+    pub(super) fn rewritten(at: UnixMillis, event: &str, payload: &str) -> Self {
+        Self { at, event: event.to_owned(), payload: payload.to_owned() }
+    }
+
     pub(super) fn encode(&self, seq: u64, prev: u64, out: &mut Vec<u8>) {
         let from = out.len();
         let Self { at, event, payload } = self;

@@ -8,6 +8,7 @@ mod assemble;
 mod backup;
 mod convert;
 mod encode;
+mod forget;
 mod lists;
 mod load;
 mod part;
@@ -19,6 +20,7 @@ pub mod schema;
 mod store;
 mod tails;
 
+pub use forget::Removed;
 pub use load::{Loaded, load};
 pub use problem::{Corruption, Problem};
 pub use restore::{older, restore};

@@ -197,6 +197,10 @@ impl<F: Fs> Store<F> {
         })
     }
 
+    pub(super) fn remove_tails(&mut self, panes: &[PaneId]) -> Result<usize, PathError> {
+        self.tails.remove(&self.dir, panes)
+    }
+
     /// Puts a file in the place of the snapshot. Gives what went wrong with the
     /// history, which never keeps a session from being saved.
     fn replace(

@@ -131,6 +131,36 @@ impl<F: Fs> Tails<F> {
         report.failures.extend(tails.first().map(|(pane, _)| TailFailure { pane: *pane, error }));
     }
 
+    /// Removes tails, whatever the session has, for good. Says how many there
+    /// were.
+    pub(super) fn remove(
+        &mut self,
+        dir: &StateDir<F>,
+        panes: &[PaneId],
+    ) -> Result<usize, PathError> {
+        let history = match dir.fs().dir(HISTORY) {
+            Ok(history) => history,
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(0),
+            Err(error) => return Err(dir.error("open", HISTORY)(error)),
+        };
+        let mut removed = 0;
+        for pane in panes {
+            let name = tail::file_name(*pane);
+            match history.remove(&name) {
+                Ok(()) => removed += 1,
+                Err(error) if error.kind() == ErrorKind::NotFound => {}
+                Err(error) => {
+                    return Err(dir.error("remove", format!("{HISTORY}/{name}"))(error));
+                }
+            }
+            self.written.remove(pane);
+        }
+        if removed > 0 {
+            history.sync().map_err(dir.error("sync", HISTORY))?;
+        }
+        Ok(removed)
+    }
+
     /// Removes the tails of closed panes that the session does not have. To be
     /// called once a durable snapshot of that session is in place (P5).
     pub(super) fn prune(&mut self, dir: &StateDir<F>, session: &SavedSession) -> Vec<TailFailure> {

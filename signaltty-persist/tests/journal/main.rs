@@ -9,6 +9,7 @@
 mod changed;
 mod crash;
 mod damage;
+mod forget;
 mod golden;
 mod outage;
 mod replay;

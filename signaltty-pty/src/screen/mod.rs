@@ -16,6 +16,7 @@ mod answers;
 mod driver;
 mod events;
 mod filter;
+mod forget;
 mod grid;
 mod handler;
 mod osc;

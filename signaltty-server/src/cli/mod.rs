@@ -10,6 +10,7 @@ mod context;
 mod create;
 mod events;
 mod failure;
+mod forget;
 mod hook;
 mod pane;
 mod place;
@@ -85,6 +86,8 @@ enum Verb {
     Workspace(workspace::WorkspaceVerb),
     /// Reopen the agent conversation of a pane, if it is proven to be the same
     Resume(resume::ResumeArgs),
+    /// Remove what a pane or a workspace said and showed, from the disk too
+    Forget(forget::ForgetArgs),
     /// Print events as JSON lines
     Events(events::EventsArgs),
     /// Report to the server; for agents
@@ -142,6 +145,7 @@ async fn run(context: &Context, verb: Verb) -> Result<Exit, Failure> {
         Verb::Tab(verb) => tab::run(context, verb).await?,
         Verb::Workspace(verb) => workspace::run(context, verb).await?,
         Verb::Resume(args) => return resume::run(context, args).await,
+        Verb::Forget(args) => forget::run(context, args).await?,
         Verb::Events(args) => return events::run(context, args).await,
         Verb::Shutdown(args) => server::shutdown(context, args).await?,
         Verb::Demo(args) => return demo::run(context, args).await,

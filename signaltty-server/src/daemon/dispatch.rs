@@ -209,6 +209,10 @@ impl Daemon {
                 };
                 plain(Command::SetSwitches { workspace, change })
             }
+            "session.forget" => {
+                let ask: wire::SessionForget = parse(params)?;
+                plain(Command::Forget(resolve::forget(session, &ask.target)?))
+            }
             "server.shutdown" => {
                 let ask: wire::Shutdown = parse(params)?;
                 plain(Command::Shutdown { force: ask.force })

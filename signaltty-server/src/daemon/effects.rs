@@ -20,9 +20,10 @@ use super::event::{Answer, Event};
 use super::event_loop::{Daemon, Waiting};
 use super::launch::Launcher;
 use super::pane_task::PaneMessage;
+use super::publisher::Messages;
 use super::saver::{SaveJob, SaveOutcome, TailJob};
-use super::{agents, environment, panes, withheld};
-use crate::protocol::{Created, Remarks, Resumed, WireError};
+use super::{agents, environment, panes};
+use crate::protocol::{Created, Forgotten, Remarks, Resumed, WireError};
 use crate::service::notify;
 
 /// How long a save waits for the output of all panes. One that parses a flood is
@@ -89,12 +90,14 @@ impl Daemon {
                 self.panes.kept.forget(pane);
                 self.closed.insert(pane);
             }
+            Effect::Forget { request, what } => self.forget(request, what),
             Effect::Publish(event) => {
                 if self.tells && matches!(event, signaltty_core::session::Event::ServerStopping {})
                 {
                     notify::stopping();
                 }
-                let messages = self.messages_of(&event);
+                let recorded = self.session.records_texts(&event);
+                let messages = if recorded { Messages::Recorded } else { Messages::Withheld };
                 self.publisher.publish(&event, messages);
             }
             Effect::Reply { request, result } => self.reply(request, result),
@@ -169,8 +172,7 @@ impl Daemon {
         let (now, max) = (self.clock.now(), self.tail_bytes());
         self.session.note_published(self.publisher.published());
         let mut session = self.session.saved(now);
-        withheld::withhold(&mut session);
-        let kept = |pane: PaneId| self.keeps_history(pane);
+        let kept = |pane: PaneId| self.session.keeps_history(pane);
         let mut tails: Vec<_> = self
             .panes
             .kept
@@ -181,7 +183,7 @@ impl Daemon {
         let printed = self.panes.take_printed();
         let live: Vec<_> = printed
             .into_iter()
-            .filter(|handle| self.keeps_history(handle.pane))
+            .filter(|handle| self.session.keeps_history(handle.pane))
             .map(|handle| {
                 let (done, tail) = oneshot::channel();
                 let ask = PaneMessage::Tail { max, done };
@@ -191,6 +193,7 @@ impl Daemon {
             })
             .collect();
         let closed: Vec<_> = self.closed.iter().copied().collect();
+        let forget = std::mem::take(&mut self.forgetting);
         let (saver, events) = (self.saver.clone(), self.events.clone());
         let recorded = self.publisher.flush();
         tokio::spawn(async move {
@@ -207,30 +210,14 @@ impl Daemon {
                     _ => missed.push(pane),
                 }
             }
-            let job = SaveJob { token, session, durability, tails, missed, closed, now: now.mono };
+            let requests: Vec<_> = forget.iter().map(|(request, _)| *request).collect();
+            let now = now.mono;
+            let job = SaveJob { token, session, durability, tails, missed, closed, forget, now };
             if !saver.save(job) {
-                let outcome = SaveOutcome {
-                    result: Err(signaltty_core::save::SaveFailure::Io),
-                    detail: Some("the saver did not take the save".to_owned()),
-                    saved: Vec::new(),
-                    unsaved: Vec::new(),
-                    closed: Vec::new(),
-                };
+                let outcome = SaveOutcome::failed("the saver did not take the save", &requests);
                 let _ = events.send(Event::Saved { token, outcome }).await;
             }
         });
-    }
-
-    /// Whether a pane's output may be kept on disk (D-30).
-    pub(crate) fn keeps_history(&self, pane: PaneId) -> bool {
-        let Some(view) = self.session.pane(pane) else {
-            return false;
-        };
-        let Some(tab) = self.session.tab(view.record.tab) else {
-            return false;
-        };
-        let workspace = self.session.workspaces().find(|w| w.record.id == tab.record.workspace);
-        workspace.is_some_and(|workspace| workspace.record.switches.history)
     }
 
     fn reply(&mut self, request: RequestId, result: Result<Reply, CommandError>) {
@@ -279,6 +266,13 @@ fn value(reply: &Reply) -> Value {
             agent_session_id: id.to_string(),
             verdict: verdict.word.as_str().to_owned(),
             evidence: verdict.evidence.iter().map(ToString::to_string).collect(),
+        }),
+        Reply::Forgotten(done) => to_value(Forgotten {
+            panes: done.panes,
+            tails: done.tails,
+            records: done.records,
+            snapshots: done.snapshots,
+            left: done.left.iter().map(ToString::to_string).collect(),
         }),
         _ => json!({}),
     }

@@ -8,7 +8,7 @@ use signaltty_core::agent::{AgentReport, AgentSessionId, Anchor, Fingerprint};
 use signaltty_core::id::{InstanceId, PaneId, RequestId};
 use signaltty_core::restore::Refusal;
 use signaltty_core::save::SaveToken;
-use signaltty_core::session::PaneFact;
+use signaltty_core::session::{Forgotten, PaneFact};
 use signaltty_logind::HostShutdown;
 use signaltty_pty::ExitStatus;
 use tokio::sync::oneshot;
@@ -77,6 +77,8 @@ pub(crate) enum Event {
     Anchored { instance: InstanceId, id: AgentSessionId, result: Result<Anchor, Refusal> },
     /// A save came to an end.
     Saved { token: SaveToken, outcome: SaveOutcome },
+    /// What was to be forgotten was removed, or not all of it was.
+    Forgotten { request: RequestId, result: Result<Forgotten, Arc<str>> },
     /// The host goes down. It waits while the notice's lock is held.
     HostShutdown(HostShutdown),
     /// The save took as long as the host can be made to wait.

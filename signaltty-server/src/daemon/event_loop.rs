@@ -7,7 +7,7 @@ use std::sync::Arc;
 use signaltty_adapters::{Adapters, ProcHost};
 use signaltty_core::id::{InstanceId, PaneId, RequestId, ServerEpoch};
 use signaltty_core::save::SaveToken;
-use signaltty_core::session::{Command, Input, PaneFact, Session, ShutdownCause};
+use signaltty_core::session::{Command, Forget, Input, PaneFact, Session, ShutdownCause};
 use signaltty_core::time::UnixMillis;
 use signaltty_logind::{HostShutdown, Inhibitor};
 use signaltty_persist::{Loaded, Opened};
@@ -82,6 +82,8 @@ pub(crate) struct Daemon {
     pub(crate) publisher: Publisher,
     pub(crate) saver: Saver,
     pub(crate) closed: BTreeSet<PaneId>,
+    /// What the next save is to remove, for which requests.
+    pub(crate) forgetting: Vec<(RequestId, Forget)>,
     pub(crate) adapters: Adapters,
     pub(crate) spawner: Spawner,
     pub(crate) events: mpsc::Sender<Event>,
@@ -147,6 +149,7 @@ pub(crate) async fn run_loop(parts: Parts) -> Result<(), ServerError> {
         publisher,
         saver,
         closed: BTreeSet::new(),
+        forgetting: Vec::new(),
         adapters: parts.adapters,
         spawner: parts.spawner,
         events: send,
@@ -223,7 +226,9 @@ impl Daemon {
                 };
                 let pane = handle.pane;
                 self.children.remove(handle.child.pid());
-                self.panes.ended(instance, tail);
+                // What it shows may be older than the wish to forget it.
+                let forgetting = self.forgetting.iter().any(|(_, what)| what.panes.contains(&pane));
+                self.panes.ended(instance, tail.filter(|_| !forgetting));
                 drop(taken);
                 let status =
                     signaltty_core::pane::ExitStatus { code: status.code, signal: status.signal };
@@ -262,6 +267,9 @@ impl Daemon {
                 self.input(Input::Anchored { instance, id, result });
             }
             Event::Saved { token, outcome } => self.saved(token, outcome),
+            Event::Forgotten { request, result } => {
+                self.input(Input::Forgotten { request, result });
+            }
             Event::HostShutdown(notice) => self.host_shutdown(notice),
             Event::ReleaseHost => {
                 if self.hold.take().is_some() {
@@ -309,7 +317,7 @@ impl Daemon {
     }
 
     fn saved(&mut self, token: SaveToken, outcome: SaveOutcome) {
-        let SaveOutcome { result, detail, saved, unsaved, closed } = outcome;
+        let SaveOutcome { result, detail, saved, unsaved, closed, forgot } = outcome;
         if result.is_ok() {
             self.last_save_at = Some(super::clock::wall());
             for (pane, id) in saved {
@@ -332,6 +340,7 @@ impl Daemon {
             (_, detail) => Health::with("degraded", detail.unwrap_or_default()),
         };
         self.input(Input::Saved { token, result });
+        self.forgot(forgot);
     }
 
     pub(crate) fn client(&mut self, pane: PaneId, what: ClientFact) {

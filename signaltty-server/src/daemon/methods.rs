@@ -24,6 +24,7 @@ const METHODS: [&str; 33] = [
     "pane.weight",
     "server.shutdown",
     "server.status",
+    "session.forget",
     "session.list",
     "tab.close",
     "tab.equalise",

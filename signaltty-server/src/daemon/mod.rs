@@ -20,6 +20,7 @@ mod environment;
 mod error;
 mod event;
 mod event_loop;
+mod forget;
 mod kept;
 mod launch;
 mod leftovers;
@@ -46,7 +47,6 @@ mod started;
 mod subscribe;
 mod terminal_reply;
 mod tree;
-mod withheld;
 
 pub use error::ServerError;
 pub use listener::ListenError;

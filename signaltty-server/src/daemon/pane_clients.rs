@@ -128,6 +128,14 @@ impl Clients {
 
     /// Sends the history that is owed and the whole screen, after which live
     /// output goes on.
+    /// Shows everybody the screen anew.
+    pub(super) fn repaint_all(&mut self, screen: &Screen) {
+        let ids: Vec<_> = self.list.iter().map(|client| client.id).collect();
+        for id in ids {
+            self.repaint(id, screen);
+        }
+    }
+
     pub(super) fn repaint(&mut self, id: u64, screen: &Screen) {
         let Some(client) = self.list.iter_mut().find(|client| client.id == id) else {
             return;

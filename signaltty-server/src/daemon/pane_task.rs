@@ -77,6 +77,8 @@ pub(crate) enum PaneMessage {
         id: u64,
         lines: usize,
     },
+    /// What was printed so far is to be forgotten.
+    Forget,
     /// Whether arrows are sent in application mode.
     CursorMode(oneshot::Sender<bool>),
     /// As a bug would.
@@ -329,6 +331,10 @@ impl Pane {
             }
             PaneMessage::History { id, lines } => {
                 self.clients.history(id, lines, &self.screen);
+            }
+            PaneMessage::Forget => {
+                self.screen.forget();
+                self.clients.repaint_all(&self.screen);
             }
             PaneMessage::CursorMode(done) => {
                 let _ = done.send(self.screen.application_cursor());

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use signaltty_core::id::ServerEpoch;
 use signaltty_core::session::Event;
 use signaltty_core::time::UnixMillis;
-use signaltty_persist::journal::View;
+use signaltty_persist::journal::{Erased, View};
 use tokio::sync::{broadcast, oneshot};
 
 use super::clock::{rfc3339, wall};
@@ -53,6 +53,11 @@ pub(crate) enum Job {
         replay: bool,
         done: oneshot::Sender<Subscription>,
     },
+    /// Payloads of records with one of these texts are to go.
+    Forget {
+        texts: Vec<String>,
+        done: oneshot::Sender<ForgetResult>,
+    },
     /// What was handed over before is to be recorded; the answer is its last
     /// number.
     Flush {
@@ -60,6 +65,9 @@ pub(crate) enum Job {
         done: oneshot::Sender<u64>,
     },
 }
+
+/// What taking payloads out of the journal comes to.
+pub(crate) type ForgetResult = Result<Erased, String>;
 
 /// An event without its number.
 #[derive(Debug)]
@@ -169,6 +177,16 @@ impl Publisher {
         if self.jobs.try_send(Job::Flush { dropped_before, done }).is_err() {
             self.shared.dropped.store(dropped_before, Ordering::Relaxed);
         }
+        receiver
+    }
+}
+
+impl Publisher {
+    /// Takes payloads with one of these texts out of the journal. The sender is
+    /// dropped if the recorder has no room.
+    pub(crate) fn forget(&self, texts: Vec<String>) -> oneshot::Receiver<ForgetResult> {
+        let (done, receiver) = oneshot::channel();
+        let _ = self.jobs.try_send(Job::Forget { texts, done });
         receiver
     }
 }

@@ -23,6 +23,7 @@ use tokio::sync::{broadcast, mpsc};
 use self::outage::Retry;
 use super::clock::wall;
 use super::event::Event;
+use super::forget;
 use super::publisher::{BEHIND, Job, Line, Pending, Publisher, Shared, Subscription, WAITING};
 use crate::protocol::Health;
 
@@ -130,6 +131,16 @@ impl<F: Shown> Recorder<F> {
                     self.publish(std::mem::take(&mut batch));
                     // Who went away needs no answer.
                     let _ = done.send(self.subscribe(replay));
+                }
+                Job::Forget { texts, done } => {
+                    self.publish(std::mem::take(&mut batch));
+                    let forgotten = match &mut self.journal {
+                        Some(journal) => {
+                            journal.forget(&texts, forget::PAYLOAD).map_err(|e| e.to_string())
+                        }
+                        None => Err("it could not be opened".to_owned()),
+                    };
+                    let _ = done.send(forgotten);
                 }
                 Job::Flush { dropped_before, done } => {
                     self.publish(std::mem::take(&mut batch));

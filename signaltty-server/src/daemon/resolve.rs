@@ -5,7 +5,7 @@ use std::fmt::Display;
 
 use serde_json::json;
 use signaltty_core::id::{PaneId, TabId, WorkspaceId};
-use signaltty_core::session::Session;
+use signaltty_core::session::{Forget, Session};
 
 use crate::protocol::{WireError, code};
 
@@ -49,6 +49,31 @@ pub(crate) fn workspace(session: &Session, text: &str) -> Result<WorkspaceId, Wi
     let ids = session.workspaces().map(|workspace| workspace.record.id);
     one(ids, text, "workspace", WorkspaceId::PREFIX)?
         .ok_or_else(|| missing("NO_SUCH_WORKSPACE", "workspace", WorkspaceId::PREFIX, text))
+}
+
+/// What `text` names, to be forgotten: a workspace by its handle or id, or a
+/// pane. A whole id is taken also where nothing that is open has it.
+pub(crate) fn forget(session: &Session, text: &str) -> Result<Forget, WireError> {
+    let of_pane = |id| Forget { panes: [id].into(), ..Forget::default() };
+    let of_workspace = |id| Forget { workspaces: [id].into(), ..Forget::default() };
+    if let Ok(id) = text.parse() {
+        return Ok(of_pane(id));
+    }
+    if let Ok(id) = text.parse() {
+        return Ok(of_workspace(id));
+    }
+    if let Some(id) = session.workspace_by_name(text) {
+        return Ok(of_workspace(id));
+    }
+    let found = one(session.pane_ids(), text, "pane", PaneId::PREFIX)?;
+    if let Some(id) = found.filter(|_| !text.starts_with(WorkspaceId::PREFIX)) {
+        return Ok(of_pane(id));
+    }
+    match workspace(session, text) {
+        Ok(id) => Ok(of_workspace(id)),
+        Err(error) if text.starts_with(WorkspaceId::PREFIX) => Err(error),
+        Err(_) => Err(missing("NO_SUCH_PANE", "pane", PaneId::PREFIX, text)),
+    }
 }
 
 /// The id that is `text` or begins with it, with its prefix or without.

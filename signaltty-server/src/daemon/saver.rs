@@ -9,14 +9,16 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 use std::time::Duration;
 
-use signaltty_core::id::PaneId;
+use signaltty_core::id::{PaneId, RequestId};
 use signaltty_core::save::{Durability, SaveFailure, SaveToken};
 use signaltty_core::saved::SavedSession;
+use signaltty_core::session::Forget;
 use signaltty_persist::tail::{self, Tail};
 use signaltty_persist::{Reason, Save, Store};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 
 use super::event::Event;
+use super::forget::Outcome;
 use super::kept::KeptId;
 
 /// Reads that may wait for the thread; more readers wait for room among them.
@@ -33,6 +35,8 @@ pub(crate) struct SaveJob {
     /// Panes that printed and did not say what in time.
     pub(crate) missed: Vec<PaneId>,
     pub(crate) closed: Vec<PaneId>,
+    /// What is to be removed once this is saved, for which requests.
+    pub(crate) forget: Vec<(RequestId, Forget)>,
     /// Monotonic time since the server started.
     pub(crate) now: Duration,
 }
@@ -57,6 +61,27 @@ pub(crate) struct SaveOutcome {
     pub(crate) unsaved: Vec<PaneId>,
     /// Closed panes that the snapshot in place no longer has.
     pub(crate) closed: Vec<PaneId>,
+    /// What came of requests to forget.
+    pub(crate) forgot: Vec<Outcome>,
+}
+
+impl SaveOutcome {
+    /// One that saved nothing. `requests` are those that waited for it.
+    pub(crate) fn failed(why: &str, requests: &[RequestId]) -> Self {
+        Self::not_saved(SaveFailure::Io, why, requests)
+    }
+
+    fn not_saved(failure: SaveFailure, why: &str, requests: &[RequestId]) -> Self {
+        let forgot = requests.iter().map(|request| (*request, Err(why.to_owned())));
+        Self {
+            result: Err(failure),
+            detail: Some(why.to_owned()),
+            saved: Vec::new(),
+            unsaved: Vec::new(),
+            closed: Vec::new(),
+            forgot: forgot.collect(),
+        }
+    }
 }
 
 enum Job {
@@ -115,13 +140,7 @@ fn run(mut store: Store, jobs: &Receiver<Job>, events: &mpsc::Sender<Event>) {
             Job::Save(job) => {
                 let token = job.token;
                 let outcome = catch_unwind(AssertUnwindSafe(|| save(&mut store, &job)))
-                    .unwrap_or_else(|_| SaveOutcome {
-                        result: Err(SaveFailure::Io),
-                        detail: Some("a bug: the save panicked; see the log".to_owned()),
-                        saved: Vec::new(),
-                        unsaved: Vec::new(),
-                        closed: Vec::new(),
-                    });
+                    .unwrap_or_else(|_| SaveOutcome::failed(PANICKED, &requests(&job)));
                 if events.blocking_send(Event::Saved { token, outcome }).is_err() {
                     return;
                 }
@@ -132,6 +151,10 @@ fn run(mut store: Store, jobs: &Receiver<Job>, events: &mpsc::Sender<Event>) {
             }
         }
     }
+}
+
+fn requests(job: &SaveJob) -> Vec<RequestId> {
+    job.forget.iter().map(|(request, _)| *request).collect()
 }
 
 fn save(store: &mut Store, job: &SaveJob) -> SaveOutcome {
@@ -167,23 +190,29 @@ fn save(store: &mut Store, job: &SaveJob) -> SaveOutcome {
                 saved: saved.filter(|(pane, _)| !failed.contains(pane)).collect(),
                 unsaved: failed.iter().chain(&job.missed).copied().collect(),
                 closed: job.closed.clone(),
+                forgot: forget(store, &job.forget),
             }
         }
         Err(error) => {
             tracing::error!("the state was not saved: {error}");
-            let result = Err(match error.reason() {
+            let failure = match error.reason() {
                 Reason::NoSpace => SaveFailure::NoSpace,
                 Reason::Refused => SaveFailure::Refused,
                 _ => SaveFailure::Io,
-            });
-            let detail = Some(format!("{error} ({})", error.reason().as_str()));
-            SaveOutcome {
-                result,
-                detail,
-                saved: Vec::new(),
-                unsaved: Vec::new(),
-                closed: Vec::new(),
-            }
+            };
+            let detail = format!("{error} ({})", error.reason().as_str());
+            SaveOutcome::not_saved(failure, &detail, &requests(job))
         }
     }
 }
+
+/// Removes what is to be forgotten, now that the snapshot is without it.
+fn forget(store: &mut Store, wanted: &[(RequestId, Forget)]) -> Vec<Outcome> {
+    let removed = wanted.iter().map(|(request, what)| {
+        let removed = store.forget(what).map_err(|error| error.to_string());
+        (*request, removed)
+    });
+    removed.collect()
+}
+
+const PANICKED: &str = "a bug: the save panicked; see the log";

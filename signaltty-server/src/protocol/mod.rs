@@ -21,12 +21,12 @@ pub use os::WireOs;
 pub use params::{
     AgentHook, Empty, EventCursor, EventsSubscribe, PaneAttach, PaneKeys, PaneMove, PaneRead,
     PaneRef, PaneRename, PaneResume, PaneSend, PaneSpawn, PaneSpawnBy, PaneSplit, PaneSwap,
-    PaneWeight, Shutdown, SplitAxis, SplitDirection, TabLayout, TabMove, TabNew, TabRef, TabRename,
-    WorkspaceMove, WorkspaceNew, WorkspaceRef, WorkspaceRename, WorkspaceSet,
+    PaneWeight, SessionForget, Shutdown, SplitAxis, SplitDirection, TabLayout, TabMove, TabNew,
+    TabRef, TabRename, WorkspaceMove, WorkspaceNew, WorkspaceRef, WorkspaceRename, WorkspaceSet,
 };
 pub use reply::{
-    Created, Health, HookAnswer, LayoutText, PaneText, Remarks, Resumed, Status, StatusCounts,
-    Subscribed,
+    Created, Forgotten, Health, HookAnswer, LayoutText, PaneText, Remarks, Resumed, Status,
+    StatusCounts, Subscribed,
 };
 pub use tree::{
     AgentNode, ExitNode, FailureNode, PaneInfo, PaneNode, TabNode, Tree, WorkspaceNode,

@@ -305,6 +305,13 @@ pub struct AgentHook {
     pub agent_pid: Option<u32>,
 }
 
+/// `session.forget`
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct SessionForget {
+    /// A pane or a workspace.
+    pub target: String,
+}
+
 /// `events.subscribe`
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct EventsSubscribe {

@@ -34,6 +34,22 @@ pub struct Resumed {
     pub evidence: Vec<String>,
 }
 
+/// `session.forget`
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Forgotten {
+    /// Panes of which something may have been there.
+    pub panes: usize,
+    /// Saved outputs that were removed.
+    pub tails: usize,
+    /// Recorded events whose payloads were removed.
+    pub records: usize,
+    /// Older snapshots from which something was taken out.
+    pub snapshots: usize,
+    /// Files that name such a pane and could not be changed.
+    #[serde(default)]
+    pub left: Vec<String>,
+}
+
 /// `pane.read`
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PaneText {

@@ -20,6 +20,7 @@ mod config;
 mod drivers;
 mod environment;
 mod examples;
+mod forget;
 mod history;
 mod hooks;
 mod host;
