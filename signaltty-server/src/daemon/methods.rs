@@ -3,7 +3,7 @@
 use crate::protocol::{WireError, code};
 
 /// Every method, for the error that names the nearest.
-const METHODS: [&str; 33] = [
+const METHODS: &[&str] = &[
     "agent.hook",
     "events.subscribe",
     "pane.attach",
