@@ -83,6 +83,8 @@ mod cursor;
 #[cfg(feature = "demo")]
 pub mod demo;
 mod error;
+#[cfg(all(feature = "testing", feature = "claude", feature = "codex", feature = "grok"))]
+pub mod fuzz;
 #[cfg(feature = "grok")]
 mod grok;
 mod host;

@@ -12,7 +12,7 @@ use serde::{Deserialize, Deserializer};
 use crate::anchor::Line;
 
 /// Reads one line of a transcript.
-pub(super) fn read(line: &[u8]) -> Line {
+pub(crate) fn read(line: &[u8]) -> Line {
     let Ok(head) = serde_json::from_slice::<Head<'_>>(line) else {
         return Line::Broken;
     };

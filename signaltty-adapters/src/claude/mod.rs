@@ -9,7 +9,7 @@
 
 mod evidence;
 mod hooks;
-mod line;
+pub(crate) mod line;
 mod record;
 mod report;
 

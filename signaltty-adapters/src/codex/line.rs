@@ -13,7 +13,7 @@ use crate::stamp;
 use crate::turns::{Newest, Step};
 
 /// Reads one line for its anchor.
-pub(super) fn read(line: &[u8]) -> Line {
+pub(crate) fn read(line: &[u8]) -> Line {
     let Ok(head) = serde_json::from_slice::<Head<'_>>(line) else {
         return Line::Broken;
     };

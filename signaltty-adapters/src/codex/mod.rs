@@ -15,7 +15,7 @@
 
 mod evidence;
 mod launch;
-mod line;
+pub(crate) mod line;
 mod lineage;
 mod record;
 mod report;

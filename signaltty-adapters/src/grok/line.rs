@@ -14,7 +14,7 @@ use crate::turns::{Newest, Step};
 
 /// Reads one line of the chat history. What a person wrote is numbered as a
 /// prompt, unlike what the program adds under the same role.
-pub(super) fn read(line: &[u8]) -> Line {
+pub(crate) fn read(line: &[u8]) -> Line {
     let Ok(head) = serde_json::from_slice::<Head<'_>>(line) else {
         return Line::Broken;
     };

@@ -11,7 +11,7 @@
 //! Measured with version 1.0.41.
 
 mod evidence;
-mod line;
+pub(crate) mod line;
 mod record;
 mod report;
 

@@ -7,6 +7,8 @@
 //! [frames](frame), `events.subscribe` into a stream of events.
 
 pub mod frame;
+#[cfg(any(test, feature = "testing"))]
+pub mod fuzz;
 mod keys;
 mod os;
 mod params;
