@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 /// A colour as a program asked for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) enum Tint {
+pub enum Tint {
     /// The terminal's own.
     #[default]
     Default,
@@ -18,29 +18,45 @@ pub(crate) enum Tint {
 
 /// The line below a character.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) enum Underline {
+pub enum Underline {
+    /// None.
     #[default]
     None,
+    /// One straight line.
     Single,
+    /// Two straight lines.
     Double,
+    /// A wavy line.
     Curly,
+    /// Dots.
     Dotted,
+    /// Dashes.
     Dashed,
 }
 
 /// Everything about a character's look.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct Style {
-    pub(crate) fg: Tint,
-    pub(crate) bg: Tint,
-    pub(crate) underline: Underline,
-    pub(crate) underline_tint: Tint,
-    pub(crate) bold: bool,
-    pub(crate) dim: bool,
-    pub(crate) italic: bool,
-    pub(crate) inverse: bool,
-    pub(crate) hidden: bool,
-    pub(crate) strike: bool,
+pub struct Style {
+    /// Of the character.
+    pub fg: Tint,
+    /// Behind it.
+    pub bg: Tint,
+    /// The line below it.
+    pub underline: Underline,
+    /// That line's colour.
+    pub underline_tint: Tint,
+    /// Heavier.
+    pub bold: bool,
+    /// Fainter.
+    pub dim: bool,
+    /// Slanted.
+    pub italic: bool,
+    /// With both colours exchanged.
+    pub inverse: bool,
+    /// Not to be seen.
+    pub hidden: bool,
+    /// Struck through.
+    pub strike: bool,
 }
 
 impl Style {

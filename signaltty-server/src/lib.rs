@@ -17,3 +17,5 @@ pub mod protocol;
 #[cfg(feature = "daemon")]
 pub mod serve;
 mod service;
+#[cfg(feature = "tui")]
+mod tui;

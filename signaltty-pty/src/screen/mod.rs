@@ -13,6 +13,7 @@
 //! of modes (`CSI ? s`, `CSI ? r`), which the parser does not know.
 
 mod answers;
+mod cells;
 mod driver;
 mod events;
 mod filter;
@@ -49,6 +50,7 @@ use crate::line::{self, LineBuilder};
 use crate::repaint;
 use crate::size::Size;
 
+pub use self::cells::{Cell, Mouse};
 pub use self::events::ScreenEvent;
 pub(crate) use self::row::{Glyph, Link, RowView};
 pub(crate) use self::view::{Caret, View};

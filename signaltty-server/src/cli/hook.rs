@@ -51,7 +51,7 @@ pub(super) fn run(args: &[OsString]) {
     let args = args.to_vec();
     let said = within(LIMIT, move || {
         let cli = Cli::try_parse_from(args).map_err(|error| error.to_string())?;
-        let Verb::Hook(args) = cli.verb else {
+        let Some(Verb::Hook(args)) = cli.verb else {
             return Err("another verb than hook".to_owned());
         };
         let report = Report::of(args.agent, |name| std::env::var_os(name))?;

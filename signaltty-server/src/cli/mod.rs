@@ -35,11 +35,20 @@ use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
 
+#[cfg(feature = "tui")]
+pub(crate) use attach::{RawTerminal, terminal_size};
 pub(crate) use context::Context;
 pub(crate) use failure::{Exit, Failure};
+#[cfg(feature = "tui")]
+pub(crate) use place::absolute;
 pub(crate) use place::environment;
+pub(crate) use place::working_directory;
 pub(crate) use signals::Signals;
 pub(crate) use text::{safe, screen};
+#[cfg(feature = "tui")]
+pub(crate) use time::ago;
+#[cfg(feature = "tui")]
+pub(crate) use tree::exit_words;
 
 use crate::config::{Overrides, Paths};
 use crate::demo;
@@ -47,7 +56,7 @@ use crate::demo;
 /// Terminal sessions for coding agents, whose conversations come back after a
 /// crash when they are proven to be the same.
 #[derive(Debug, Parser)]
-#[command(name = "signaltty", version, arg_required_else_help = true)]
+#[command(name = "signaltty", version)]
 struct Cli {
     /// The server's socket [default: $SIGNALTTY_SOCKET, else the standard place]
     #[arg(long, global = true, value_name = "PATH")]
@@ -61,8 +70,9 @@ struct Cli {
     /// Do not start a server where none runs
     #[arg(long, global = true)]
     no_start: bool,
+    /// Without one, the full-screen client
     #[command(subcommand)]
-    verb: Verb,
+    verb: Option<Verb>,
 }
 
 #[derive(Debug, Subcommand)]
@@ -122,7 +132,7 @@ pub fn main(args: &[OsString]) -> u8 {
 
 fn start(cli: Cli) -> Result<Exit, Failure> {
     let overrides = Overrides { state_dir: cli.state_dir, socket: cli.socket };
-    let cwd = place::working_directory();
+    let cwd = working_directory();
     let context = Context {
         paths: Paths::resolve(&overrides, &cwd, |name| std::env::var_os(name))?,
         json: cli.json,
@@ -135,7 +145,10 @@ fn start(cli: Cli) -> Result<Exit, Failure> {
     runtime.block_on(run(&context, cli.verb))
 }
 
-async fn run(context: &Context, verb: Verb) -> Result<Exit, Failure> {
+async fn run(context: &Context, verb: Option<Verb>) -> Result<Exit, Failure> {
+    let Some(verb) = verb else {
+        return full_screen(context).await;
+    };
     match verb {
         Verb::Status => server::status(context).await?,
         Verb::New(args) => create::run(context, args).await?,
@@ -153,6 +166,17 @@ async fn run(context: &Context, verb: Verb) -> Result<Exit, Failure> {
         Verb::Hook(_) => {}
     }
     Ok(Exit::Done)
+}
+
+#[cfg(feature = "tui")]
+async fn full_screen(context: &Context) -> Result<Exit, Failure> {
+    crate::tui::run(context).await
+}
+
+#[cfg(not(feature = "tui"))]
+async fn full_screen(_: &Context) -> Result<Exit, Failure> {
+    let message = "this build has no full-screen client; `signaltty --help` lists the verbs";
+    Err(Failure::Usage(message.to_owned()))
 }
 
 /// Whether errors are wanted as JSON, asked before the arguments make sense.

@@ -21,6 +21,7 @@ fn the_arguments_are_consistent() {
 #[test]
 fn command_lines_are_understood_or_refused() {
     for line in [
+        "signaltty",
         "signaltty status --json",
         "signaltty --socket /s ls --no-start",
         "signaltty new",
@@ -41,7 +42,6 @@ fn command_lines_are_understood_or_refused() {
         assert!(parse(line).is_ok(), "{line}: {:?}", parse(line).err());
     }
     for line in [
-        "signaltty",
         "signaltty nonsense",
         "signaltty pane split",
         "signaltty pane split p --down --right",
@@ -233,6 +233,8 @@ fn tree(panes: Vec<PaneNode>) -> Tree {
                 title: "agents".into(),
                 active_pane_id: "pane_live".into(),
                 layout: String::new(),
+                cols: 80,
+                rows: 24,
                 panes,
             }],
         }],

@@ -114,7 +114,7 @@ pub(super) fn state_words(pane: &PaneNode) -> String {
 }
 
 /// How a process ended.
-pub(super) fn exit_words(exit: &ExitNode) -> String {
+pub(crate) fn exit_words(exit: &ExitNode) -> String {
     match (exit.code, exit.signal) {
         (Some(code), _) => format!("code {code}"),
         (None, Some(signal)) => format!("signal {signal}"),

@@ -17,6 +17,9 @@ pub struct Attached {
     pub frames: FrameReader<OwnedReadHalf>,
     /// Frames to the server.
     pub writer: FrameWriter,
+    /// Columns and rows of the pane's terminal, where the server says so. The
+    /// screen comes for this size.
+    pub size: Option<(u16, u16)>,
 }
 
 /// Sends frames.
@@ -32,11 +35,13 @@ impl Attached {
         socket: PathBuf,
         lines: LineReader<OwnedReadHalf>,
         writer: OwnedWriteHalf,
+        size: Option<(u16, u16)>,
     ) -> Self {
         let (reader, buffered) = lines.into_parts();
         Self {
             frames: FrameReader::new(reader, buffered),
             writer: FrameWriter { socket, writer, buffer: BytesMut::new() },
+            size,
         }
     }
 }

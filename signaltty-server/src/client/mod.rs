@@ -167,8 +167,10 @@ impl Client {
     /// Those of [`call`](Self::call); the code is `PANE_NOT_LIVE` where nothing
     /// runs in the pane.
     pub async fn attach(mut self, params: &PaneAttach) -> Result<Attached, ClientError> {
-        let _: Value = self.call("pane.attach", params).await?;
-        Ok(Attached::new(self.socket, self.lines, self.writer))
+        let reply: Value = self.call("pane.attach", params).await?;
+        let number = |name: &str| u16::try_from(reply.get(name)?.as_u64()?).ok();
+        let size = number("cols").zip(number("rows"));
+        Ok(Attached::new(self.socket, self.lines, self.writer, size))
     }
 
     /// Waits until the server closes the connection, as it does when it ends.

@@ -2,11 +2,11 @@
 
 use serde_json::Value;
 use signaltty_core::id::PaneId;
-use signaltty_core::layout::{Axis, Direction, Layout, Weight};
+use signaltty_core::layout::{Axis, Direction, Layout, Size, Weight};
 use signaltty_core::session::{Command, Session};
 
 use super::dispatch::parse;
-use super::resolve;
+use super::{panes, resolve};
 use crate::protocol::{self as wire, LayoutText, WireError, code};
 
 /// The command that such a method stands for.
@@ -33,6 +33,16 @@ pub(crate) fn command(
         "pane.focus" => {
             let ask: wire::PaneRef = parse(params)?;
             Command::FocusPane(resolve::pane(session, &ask.pane)?)
+        }
+        "pane.seen" => {
+            let ask: wire::PaneRef = parse(params)?;
+            Command::MarkSeen(resolve::pane(session, &ask.pane)?)
+        }
+        "tab.area" => {
+            let ask: wire::TabArea = parse(params)?;
+            let size = panes::terminal_size(ask.cols, ask.rows);
+            let area = Size { cols: size.cols, rows: size.rows };
+            Command::SetArea { tab: resolve::tab(session, &ask.tab)?, area }
         }
         "tab.equalise" => {
             let ask: wire::TabRef = parse(params)?;

@@ -217,8 +217,8 @@ impl Daemon {
                 let ask: wire::Shutdown = parse(params)?;
                 plain(Command::Shutdown { force: ask.force })
             }
-            "pane.move" | "pane.swap" | "pane.weight" | "pane.focus" | "tab.layout"
-            | "tab.equalise" | "tab.move" | "workspace.move" => {
+            "pane.move" | "pane.swap" | "pane.weight" | "pane.focus" | "pane.seen" | "tab.area"
+            | "tab.layout" | "tab.equalise" | "tab.move" | "workspace.move" => {
                 plain(arrange::command(session, method, params)?)
             }
             other => Err(super::methods::unknown_method(other)),

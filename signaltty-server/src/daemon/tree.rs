@@ -43,6 +43,8 @@ fn tab(view: &TabView<'_>, needed: &Needed) -> TabNode {
         title: view.record.title.to_string(),
         active_pane_id: view.record.active_pane.to_string(),
         layout: view.record.layout.to_string(),
+        cols: view.record.area.cols,
+        rows: view.record.area.rows,
         panes: view.panes().map(|view| pane(&view, needed)).collect(),
     }
 }

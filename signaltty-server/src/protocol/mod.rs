@@ -23,8 +23,9 @@ pub use os::WireOs;
 pub use params::{
     AgentHook, Empty, EventCursor, EventsSubscribe, PaneAttach, PaneKeys, PaneMove, PaneRead,
     PaneRef, PaneRename, PaneResume, PaneSend, PaneSpawn, PaneSpawnBy, PaneSplit, PaneSwap,
-    PaneWeight, SessionForget, Shutdown, SplitAxis, SplitDirection, TabLayout, TabMove, TabNew,
-    TabRef, TabRename, WorkspaceMove, WorkspaceNew, WorkspaceRef, WorkspaceRename, WorkspaceSet,
+    PaneWeight, SessionForget, Shutdown, SplitAxis, SplitDirection, TabArea, TabLayout, TabMove,
+    TabNew, TabRef, TabRename, WorkspaceMove, WorkspaceNew, WorkspaceRef, WorkspaceRename,
+    WorkspaceSet,
 };
 pub use reply::{
     Created, Forgotten, Health, HookAnswer, LayoutText, PaneText, Remarks, Resumed, Status,

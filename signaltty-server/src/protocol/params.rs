@@ -182,6 +182,17 @@ pub struct PaneWeight {
     pub axis: Option<SplitAxis>,
 }
 
+/// `tab.area`
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct TabArea {
+    /// Which.
+    pub tab: String,
+    /// The columns that its panes share; taken as 2 to 1,000.
+    pub cols: u16,
+    /// The rows; taken as 1 to 500.
+    pub rows: u16,
+}
+
 /// `tab.layout`
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct TabLayout {

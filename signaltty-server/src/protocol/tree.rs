@@ -36,6 +36,12 @@ pub struct TabNode {
     pub active_pane_id: String,
     /// The layout in its text form.
     pub layout: String,
+    /// Columns of the area that the panes share.
+    #[serde(default)]
+    pub cols: u16,
+    /// Its rows.
+    #[serde(default)]
+    pub rows: u16,
     pub panes: Vec<PaneNode>,
 }
 

@@ -30,7 +30,15 @@ fn panes_move_and_their_terminals_follow() {
     assert_eq!(layout(), json!(text));
     assert_eq!(size(&a), (json!(39), json!(24)));
 
+    server.ask("tab.area", json!({"tab": tab, "cols": 121, "rows": 30}));
+    assert_eq!((size(&b), size(&a)), ((json!(60), json!(30)), (json!(60), json!(30))));
+    let tree = server.ask("session.list", json!({}));
+    let shown = &tree["workspaces"][0]["tabs"][0];
+    assert_eq!((&shown["cols"], &shown["rows"]), (&json!(121), &json!(30)));
+
     for (method, params, code) in [
+        ("tab.area", json!({"tab": tab, "cols": 80}), "BAD_PARAMS"),
+        ("pane.seen", json!({"pane": "pane_zzzz"}), "NO_SUCH_PANE"),
         ("pane.move", json!({"pane": a, "beside": a}), "BAD_PARAMS"),
         ("pane.weight", json!({"pane": a, "weight": 0}), "BAD_PARAMS"),
         ("tab.layout", json!({"tab": tab, "layout": "v1:["}), "BAD_PARAMS"),

@@ -12,6 +12,9 @@ use std::io::{self, IsTerminal as _};
 
 use clap::Args;
 
+#[cfg(feature = "tui")]
+pub(crate) use self::terminal::{RawTerminal, size as terminal_size};
+
 use self::detach::DetachKeys;
 use self::session::{Ended, Session};
 use super::failure::NO_SERVER;

@@ -51,7 +51,7 @@ impl Session {
         let mut signals = Signals::new().map_err(|error| Failure::Io("wait for signals", error))?;
         let raw = RawTerminal::enter().map_err(|error| Failure::Io("set the terminal", error))?;
         let typed = typed().map_err(|error| Failure::Io("start a thread", error))?;
-        let Attached { frames, writer } = attached;
+        let Attached { frames, writer, .. } = attached;
         // Each side goes on while another one waits: a server that does not
         // read must not keep this client from reading, or both wait for ever.
         let Self { keys, read_only, history, notices } = &mut self;

@@ -13,7 +13,7 @@ use rustix::termios::{OptionalActions, Termios, tcgetattr, tcgetwinsize, tcsetat
 
 /// A terminal in raw mode. Itself again when dropped.
 #[derive(Debug)]
-pub(super) struct RawTerminal {
+pub(crate) struct RawTerminal {
     before: Arc<Before>,
 }
 
@@ -26,7 +26,7 @@ struct Before {
 
 impl RawTerminal {
     /// Puts the terminal of standard input into raw mode.
-    pub(super) fn enter() -> io::Result<Self> {
+    pub(crate) fn enter() -> io::Result<Self> {
         let termios = tcgetattr(io::stdin())?;
         let mut raw = termios.clone();
         raw.make_raw();
@@ -60,7 +60,7 @@ impl Before {
 }
 
 /// Columns and rows of the terminal of standard output.
-pub(super) fn size() -> io::Result<(u16, u16)> {
+pub(crate) fn size() -> io::Result<(u16, u16)> {
     let size = tcgetwinsize(io::stdout())?;
     // A terminal that does not know its size says 0.
     let or = |value: u16, default| if value == 0 { default } else { value };

@@ -1,0 +1,307 @@
+//! What the client knows and shows. Changed in `update` only, read by `view`.
+
+use std::collections::{BTreeSet, HashMap};
+use std::path::PathBuf;
+
+use signaltty_core::id::PaneId;
+use signaltty_core::scope::{Catalog, Listed, Project, Scope};
+use signaltty_pty::Screen;
+
+use super::dialog::Dialog;
+use super::gui::Gui;
+use super::scroll::Scroll;
+use crate::protocol::{PaneNode, TabNode, Tree, WorkspaceNode};
+
+/// Everything.
+#[derive(Debug)]
+pub(crate) struct Model {
+    pub(crate) gui: Gui,
+    /// Columns and rows of the terminal.
+    pub(crate) size: (u16, u16),
+    /// Whether the terminal has its person's eyes, as far as it says.
+    pub(crate) watched: bool,
+    pub(crate) link: Link,
+    pub(crate) tree: Tree,
+    /// Whether the tree is whole: the server's list arrived.
+    pub(crate) listed: bool,
+    /// The tab that is shown.
+    pub(crate) tab: Option<String>,
+    /// The pane with the focus, by tab.
+    pub(crate) focused: HashMap<String, PaneId>,
+    /// The pane that is shown alone; of this client only (S0-45).
+    pub(crate) zoomed: Option<PaneId>,
+    pub(crate) panes: HashMap<PaneId, PaneState>,
+    pub(crate) mode: Mode,
+    /// What is scrolled, while a search is asked for.
+    pub(crate) scrolled: Option<Box<Scroll>>,
+    pub(crate) sidebar: Sidebar,
+    pub(crate) scope: Scope,
+    pub(crate) banner: bool,
+    pub(crate) message: Option<Message>,
+    /// Programs that a new pane can be started with.
+    pub(crate) agents: Vec<String>,
+    /// Where a new workspace is opened unless something else is said.
+    pub(crate) cwd: PathBuf,
+    /// Permissions that agents wait for.
+    pub(crate) asked: BTreeSet<PaneId>,
+    /// The area that was last asked for, by tab.
+    pub(crate) area_asked: HashMap<String, (u16, u16)>,
+    /// The last number given to a stream.
+    pub(crate) streams: u64,
+    /// What the mouse holds.
+    pub(crate) held: Option<Held>,
+    /// Rises while something is waited for; zero without animation.
+    pub(crate) beat: u32,
+    /// The time, for how long ago something was.
+    pub(crate) now: jiff::Timestamp,
+    pub(crate) dirty: Dirty,
+}
+
+/// The connection to the server.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Link {
+    /// The first list is waited for.
+    Starting,
+    /// It answers.
+    Up,
+    /// It went away.
+    Gone(String),
+}
+
+/// How much is to be drawn again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Dirty {
+    /// Nothing.
+    No,
+    /// What the person does not look at.
+    Background,
+    /// What the person looks at or did.
+    Foreground,
+}
+
+/// What keys mean.
+#[derive(Debug, Default)]
+pub(crate) enum Mode {
+    /// They go to the pane, or to the sidebar.
+    #[default]
+    Normal,
+    /// The prefix key was pressed.
+    Prefix,
+    /// They move through a pane's output.
+    Scroll(Box<Scroll>),
+    /// They answer a question.
+    Dialog(Dialog),
+    /// They turn the pages of the help; the first line shown.
+    Help(u16),
+}
+
+/// A pane as far as this client follows it.
+#[derive(Debug, Default)]
+pub(crate) struct PaneState {
+    /// What its terminal shows.
+    pub(crate) screen: Option<Screen>,
+    /// The stream that feeds the screen.
+    pub(crate) stream: Stream,
+    /// Last lines of a tombstone.
+    pub(crate) tail: Tail,
+}
+
+/// A pane's stream.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Stream {
+    /// There is none.
+    #[default]
+    None,
+    /// It is wanted or open, for a screen of this size.
+    Open { number: u64, size: (u16, u16) },
+    /// It failed; nothing is tried before the pane changes.
+    Failed,
+}
+
+/// The saved output of a pane without a process.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) enum Tail {
+    /// Not asked for yet.
+    #[default]
+    Unknown,
+    /// Asked for.
+    Asked,
+    /// Lines with their styles.
+    Text(String),
+    /// There is none, and why.
+    None(String),
+}
+
+/// The sidebar.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Sidebar {
+    /// Whether it is shown where there is room.
+    pub(crate) shown: bool,
+    /// Whether keys go to it.
+    pub(crate) focused: bool,
+    /// The chosen line.
+    pub(crate) cursor: usize,
+}
+
+/// A line for the person.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Message {
+    pub(crate) text: String,
+    pub(crate) bad: bool,
+}
+
+/// What the mouse holds while a button is down.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Held {
+    /// A line between panes: the pane before it, and where it was taken.
+    Border { pane: PaneId, row: bool, at: u16 },
+    /// A selection in a pane.
+    Selection { pane: PaneId, from: (u16, u16) },
+}
+
+impl Model {
+    pub(crate) fn new(gui: Gui, size: (u16, u16), cwd: PathBuf, scope: Scope) -> Self {
+        let shown = gui.sidebar_shown;
+        Self {
+            gui,
+            size,
+            watched: true,
+            link: Link::Starting,
+            tree: Tree::default(),
+            listed: false,
+            tab: None,
+            focused: HashMap::new(),
+            zoomed: None,
+            panes: HashMap::new(),
+            mode: Mode::Normal,
+            scrolled: None,
+            sidebar: Sidebar { shown, focused: false, cursor: 0 },
+            scope,
+            banner: false,
+            message: None,
+            agents: Vec::new(),
+            cwd,
+            asked: BTreeSet::new(),
+            area_asked: HashMap::new(),
+            streams: 0,
+            held: None,
+            beat: 0,
+            now: jiff::Timestamp::UNIX_EPOCH,
+            dirty: Dirty::Foreground,
+        }
+    }
+
+    /// Says that something is to be drawn.
+    pub(crate) fn draw(&mut self, how: Dirty) {
+        self.dirty = self.dirty.max(how);
+    }
+
+    /// The tab that is shown, with its workspace.
+    pub(crate) fn shown(&self) -> Option<(&WorkspaceNode, &TabNode)> {
+        let wanted = self.tab.as_deref()?;
+        self.tabs().find(|(_, tab)| tab.id == wanted)
+    }
+
+    /// Every tab with its workspace.
+    pub(crate) fn tabs(&self) -> impl Iterator<Item = (&WorkspaceNode, &TabNode)> {
+        let of = |workspace| tabs_of(workspace);
+        self.tree.workspaces.iter().flat_map(of)
+    }
+
+    /// Every pane, with where it is.
+    pub(crate) fn nodes(&self) -> impl Iterator<Item = (&WorkspaceNode, &TabNode, &PaneNode)> {
+        self.tabs()
+            .flat_map(|(workspace, tab)| tab.panes.iter().map(move |pane| (workspace, tab, pane)))
+    }
+
+    /// A pane of any tab.
+    pub(crate) fn node(&self, pane: PaneId) -> Option<&PaneNode> {
+        self.place(pane).map(|(_, _, node)| node)
+    }
+
+    /// A pane of any tab, with where it is.
+    pub(crate) fn place(&self, pane: PaneId) -> Option<(&WorkspaceNode, &TabNode, &PaneNode)> {
+        let id = pane.to_string();
+        self.nodes().find(|(_, _, node)| node.id == id)
+    }
+
+    /// The pane of the shown tab that has the focus.
+    pub(crate) fn focus(&self) -> Option<PaneId> {
+        let (_, tab) = self.shown()?;
+        let there = |pane: &PaneId| tab.panes.iter().any(|node| node.id == pane.to_string());
+        let own = self.focused.get(&tab.id).copied().filter(there);
+        own.or_else(|| tab.active_pane_id.parse().ok().filter(there))
+            .or_else(|| tab.panes.first()?.id.parse().ok())
+    }
+
+    /// The focused pane's node.
+    pub(crate) fn focus_node(&self) -> Option<&PaneNode> {
+        self.node(self.focus()?)
+    }
+
+    /// The pane that is shown alone, if it is in the shown tab.
+    pub(crate) fn zoom(&self) -> Option<PaneId> {
+        let (_, tab) = self.shown()?;
+        self.zoomed.filter(|pane| tab.panes.iter().any(|node| node.id == pane.to_string()))
+    }
+
+    /// The projects that are known: a workspace's directory is its project.
+    pub(crate) fn projects(&self) -> Vec<Project> {
+        let mut projects: Vec<Project> = Vec::new();
+        for workspace in self.tree.workspaces.iter().filter(|w| !w.archived) {
+            let root = workspace.cwd.clone().into_path();
+            if projects.iter().all(|project| project.root != root) {
+                // Older clients named a project by its handle.
+                projects.push(Project { root, legacy: Vec::new() });
+            }
+        }
+        projects
+    }
+
+    /// Applies the rules of the scope to what is known now (S0-48).
+    pub(crate) fn settle_scope(&mut self) -> bool {
+        let projects = self.projects();
+        let listed = if self.listed { Listed::Completely } else { Listed::Partly };
+        let catalog = Catalog { projects: &projects, listed };
+        let before = self.scope.clone();
+        self.scope = before.clone().after(&catalog);
+        self.scope != before
+    }
+
+    /// Workspaces that the scope shows, without archived ones.
+    pub(crate) fn in_scope(&self) -> impl Iterator<Item = &WorkspaceNode> {
+        self.tree.workspaces.iter().filter(|workspace| {
+            !workspace.archived && self.scope.shows(&workspace.cwd.clone().into_path())
+        })
+    }
+
+    /// How many panes can be resumed, and how many of those were interrupted.
+    pub(crate) fn resumable(&self) -> (usize, usize) {
+        let resumable =
+            || self.nodes().filter(|(w, _, pane)| !w.archived && pane.state == "resumable");
+        let interrupted =
+            resumable().filter(|(_, _, p)| p.agent.as_ref().is_some_and(|agent| agent.interrupted));
+        (resumable().count(), interrupted.count())
+    }
+}
+
+fn tabs_of(workspace: &WorkspaceNode) -> impl Iterator<Item = (&WorkspaceNode, &TabNode)> {
+    workspace.tabs.iter().map(move |tab| (workspace, tab))
+}
+
+/// Whether a process runs in the pane, or is about to.
+pub(crate) fn is_live(node: &PaneNode) -> bool {
+    matches!(node.state.as_str(), "live" | "resuming")
+}
+
+/// How urgently a pane needs its person; zero where it does not.
+pub(crate) fn urgency(node: &PaneNode) -> u8 {
+    match node.attention.as_str() {
+        "permission_required" => 5,
+        "input_required" => 4,
+        "error" => 3,
+        "warning" => 2,
+        "unread" => 1,
+        _ => 0,
+    }
+}

@@ -1,0 +1,210 @@
+//! Where a key goes.
+
+use crossterm::event::KeyCode;
+use signaltty_core::id::PaneId;
+
+use super::{Effects, actions, dialogs, places, say, scrolling, tombstone};
+use crate::tui::input::{Action, Key, encode};
+use crate::tui::list::{self, Line};
+use crate::tui::model::{Link, Mode, Model, is_live};
+use crate::tui::msg::Effect;
+
+pub(super) fn key(model: &mut Model, key: Key, out: &mut Effects) {
+    if let Link::Gone(_) = model.link {
+        return gone(key, out);
+    }
+    match &mut model.mode {
+        Mode::Prefix => return after_prefix(model, key, out),
+        Mode::Dialog(_) => return dialogs::key(model, key, out),
+        Mode::Help(line) => {
+            match key.code {
+                KeyCode::Up | KeyCode::Char('k') => *line = line.saturating_sub(1),
+                KeyCode::Down | KeyCode::Char('j') => *line = line.saturating_add(1),
+                KeyCode::PageUp => *line = line.saturating_sub(10),
+                KeyCode::PageDown | KeyCode::Char(' ') => *line = line.saturating_add(10),
+                _ => model.mode = Mode::Normal,
+            }
+            return;
+        }
+        Mode::Scroll(_) if key != model.gui.bindings.prefix => {
+            return scrolling::key(model, key, out);
+        }
+        Mode::Scroll(_) | Mode::Normal => {}
+    }
+    model.message = None;
+    if key == model.gui.bindings.prefix {
+        model.mode = Mode::Prefix;
+    } else if model.sidebar.focused {
+        in_sidebar(model, key, out);
+    } else if let Some(pane) = model.focus() {
+        in_pane(model, pane, key, out);
+    } else {
+        welcome(model, key, out);
+    }
+}
+
+/// A key while the server is away.
+fn gone(key: Key, out: &mut Effects) {
+    match key.code {
+        KeyCode::Enter => out.push(Effect::Connect { start: true }),
+        KeyCode::Char('q') | KeyCode::Esc => out.push(Effect::Quit),
+        _ if key.control('c') => out.push(Effect::Quit),
+        _ => {}
+    }
+}
+
+fn after_prefix(model: &mut Model, key: Key, out: &mut Effects) {
+    model.mode = Mode::Normal;
+    if key == model.gui.bindings.prefix {
+        if let Some(pane) = model.focus() {
+            in_pane(model, pane, key, out);
+        }
+        return;
+    }
+    if let Some(action) = model.gui.bindings.action(key) {
+        return actions::act(model, action, out);
+    }
+    if let Some(number @ 1..=9) = key.char().and_then(|c| c.to_digit(10)) {
+        return places::tab_number(model, usize::try_from(number).unwrap_or(1), out);
+    }
+    if key.code != KeyCode::Esc {
+        let bindings = &model.gui.bindings;
+        let help = bindings.hint(Action::Help);
+        let text = format!("{} {key} does nothing; {help} shows the keys", bindings.prefix);
+        say(model, &text, true);
+    }
+}
+
+fn in_pane(model: &mut Model, pane: PaneId, key: Key, out: &mut Effects) {
+    let Some(node) = model.node(pane) else { return };
+    if !is_live(node) {
+        return tombstone::key(model, pane, key, out);
+    }
+    let screen = model.panes.get(&pane).and_then(|state| state.screen.as_ref());
+    let application = screen.is_some_and(signaltty_pty::Screen::application_cursor);
+    typed(model, pane, encode::key(key, application), out);
+}
+
+/// Sends bytes to a pane's program. Whoever types also says how large it is.
+pub(super) fn typed(model: &mut Model, pane: PaneId, bytes: Vec<u8>, out: &mut Effects) {
+    if bytes.is_empty() {
+        return;
+    }
+    if let Some((_, tab)) = model.shown() {
+        let known = (tab.cols, tab.rows);
+        let id = tab.id.clone();
+        // Another client has taken the area since.
+        if model.area_asked.get(&id).is_some_and(|asked| *asked != known) {
+            model.area_asked.remove(&id);
+        }
+    }
+    out.push(Effect::Type { pane, bytes });
+}
+
+/// A paste goes where keys go.
+pub(super) fn paste(model: &mut Model, text: &str, out: &mut Effects) {
+    if let Mode::Dialog(dialog) = &mut model.mode {
+        dialogs::paste(dialog, text);
+        model.draw(crate::tui::model::Dirty::Foreground);
+        return;
+    }
+    let Some(pane) = model.focus().filter(|_| matches!(model.mode, Mode::Normal)) else {
+        return;
+    };
+    let state = model.panes.get(&pane);
+    if let Some(screen) = state.and_then(|state| state.screen.as_ref()) {
+        let bytes = encode::paste(text, screen.bracketed_paste());
+        typed(model, pane, bytes, out);
+    }
+}
+
+fn welcome(model: &mut Model, key: Key, out: &mut Effects) {
+    match key.code {
+        KeyCode::Enter | KeyCode::Char('w' | 'n') => {
+            actions::act(model, Action::NewWorkspace, out);
+        }
+        KeyCode::Char('?') => model.mode = Mode::Help(0),
+        KeyCode::Char('q' | 'd') | KeyCode::Esc => out.push(Effect::Quit),
+        _ if key.control('c') => out.push(Effect::Quit),
+        _ => {}
+    }
+}
+
+fn in_sidebar(model: &mut Model, key: Key, out: &mut Effects) {
+    let lines = list::lines(model);
+    let chosen = lines.get(model.sidebar.cursor).cloned();
+    match key.code {
+        KeyCode::Up | KeyCode::Char('k') => step(model, &lines, -1),
+        KeyCode::Down | KeyCode::Char('j') => step(model, &lines, 1),
+        KeyCode::Home | KeyCode::Char('g') => model.sidebar.cursor = 0,
+        KeyCode::End | KeyCode::Char('G') => {
+            model.sidebar.cursor = lines.len();
+            step(model, &lines, -1);
+        }
+        KeyCode::Enter | KeyCode::Right | KeyCode::Char('l' | ' ') => {
+            if let Some(line) = chosen {
+                open(model, &line, out);
+            }
+        }
+        KeyCode::Esc | KeyCode::Left | KeyCode::Char('q' | 'h') => model.sidebar.focused = false,
+        KeyCode::Char('p') => actions::act(model, Action::Scope, out),
+        KeyCode::Char('w' | 'n') => actions::act(model, Action::NewWorkspace, out),
+        KeyCode::Char('?') => model.mode = Mode::Help(0),
+        KeyCode::Char('R') => actions::act(model, Action::ResumeAll, out),
+        KeyCode::Char('r') => {
+            if let Some(pane) = chosen.as_ref().and_then(pane_of) {
+                out.push(tombstone::resume(pane));
+            }
+        }
+        KeyCode::Char('x') => {
+            if let Some(pane) = chosen.as_ref().and_then(pane_of) {
+                tombstone::close(model, pane, out);
+            }
+        }
+        _ => say(
+            model,
+            "j k move, Enter opens, p project, w new, r resume, x close, Esc back",
+            false,
+        ),
+    }
+}
+
+fn step(model: &mut Model, lines: &[Line], by: isize) {
+    let mut next = model.sidebar.cursor;
+    loop {
+        next = next.saturating_add_signed(by);
+        match lines.get(next) {
+            None => return,
+            Some(line) if line.selectable() => {
+                model.sidebar.cursor = next;
+                return;
+            }
+            Some(_) if next == 0 => return,
+            Some(_) => {}
+        }
+    }
+}
+
+fn pane_of(line: &Line) -> Option<PaneId> {
+    match line {
+        Line::Need(pane) | Line::Pane(pane) | Line::Tab(_, Some(pane)) => Some(*pane),
+        _ => None,
+    }
+}
+
+/// Does what a line of the sidebar is for.
+pub(super) fn open(model: &mut Model, line: &Line, out: &mut Effects) {
+    match line {
+        Line::Scope => actions::act(model, Action::Scope, out),
+        Line::Need(pane) | Line::Pane(pane) => places::go(model, *pane, out),
+        Line::Tab(tab, _) => places::show_tab(model, tab, out),
+        Line::Workspace(id) => {
+            let workspace = model.tree.workspaces.iter().find(|workspace| workspace.id == *id);
+            let tab = workspace.and_then(|workspace| workspace.tabs.first());
+            if let Some(tab) = tab.map(|tab| tab.id.clone()) {
+                places::show_tab(model, &tab, out);
+            }
+        }
+        Line::Needs(_) | Line::Blank | Line::Empty => {}
+    }
+}

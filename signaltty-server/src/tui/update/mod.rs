@@ -1,0 +1,205 @@
+//! What changes when something happens. Pure: the same model and message give
+//! the same model and the same effects.
+
+mod actions;
+mod dialogs;
+mod keys;
+mod mouse;
+mod places;
+mod scrolling;
+mod streams;
+mod tombstone;
+
+pub(crate) use tombstone::ways;
+
+use serde_json::Value;
+use signaltty_core::id::PaneId;
+
+use super::model::{Dirty, Link, Message, Mode, Model};
+use super::msg::{After, Effect, Msg};
+use crate::protocol::{EventLine, Tree, WireError};
+
+type Effects = Vec<Effect>;
+
+/// Takes one message.
+pub(crate) fn update(model: &mut Model, msg: Msg) -> Effects {
+    let mut out = Effects::new();
+    match msg {
+        Msg::Key(key) => {
+            model.draw(Dirty::Foreground);
+            keys::key(model, key.into(), &mut out);
+        }
+        Msg::Mouse(event) => mouse::mouse(model, &event, &mut out),
+        Msg::Paste(text) => keys::paste(model, &text, &mut out),
+        Msg::Resized(cols, rows) => {
+            model.size = (cols, rows);
+            model.draw(Dirty::Foreground);
+        }
+        Msg::Watched(watched) => {
+            model.watched = watched;
+            streams::focus_report(model, watched, &mut out);
+            if watched {
+                see(model, &mut out);
+            }
+        }
+        Msg::Listed(tree) => listed(model, tree, &mut out),
+        Msg::Lost(why) => {
+            model.link = Link::Gone(why);
+            model.listed = false;
+            model.panes.clear();
+            model.area_asked.clear();
+            model.draw(Dirty::Foreground);
+        }
+        Msg::Event(event) => happened(model, &event, &mut out),
+        Msg::Stream { pane, number, what } => streams::brought(model, pane, number, what, &mut out),
+        Msg::Tail { pane, result } => streams::tail(model, pane, result),
+        Msg::Done { after, result } => done(model, after, result, &mut out),
+        Msg::Beat => {
+            if waits(model) && model.gui.animation {
+                model.beat = model.beat.wrapping_add(1);
+                model.draw(Dirty::Background);
+            }
+        }
+    }
+    streams::settle(model, &mut out);
+    out
+}
+
+/// Whether something is waited for that an animation shows.
+pub(crate) fn waits(model: &Model) -> bool {
+    model.link == Link::Starting || model.nodes().any(|(_, _, pane)| pane.state == "resuming")
+}
+
+fn listed(model: &mut Model, tree: Tree, out: &mut Effects) {
+    let first = !model.listed;
+    if first || model.tree != tree {
+        model.draw(Dirty::Foreground);
+    }
+    model.link = Link::Up;
+    model.listed = true;
+    streams::follow_changes(model, &tree);
+    model.tree = tree;
+    if model.settle_scope() {
+        out.push(Effect::SaveScope(model.scope.clone()));
+    }
+    if model.shown().is_none() {
+        places::show_something(model, out);
+    }
+    if first {
+        model.banner = model.resumable().0 > 0;
+    }
+    if model.resumable().0 == 0 {
+        model.banner = false;
+    }
+    let last = super::list::lines(model).len().saturating_sub(1);
+    model.sidebar.cursor = model.sidebar.cursor.min(last);
+}
+
+fn happened(model: &mut Model, event: &EventLine, out: &mut Effects) {
+    out.push(Effect::List);
+    let text = |name: &str| event.payload.get(name).and_then(Value::as_str).unwrap_or_default();
+    let Ok(pane) = text("pane_id").parse::<PaneId>() else {
+        return;
+    };
+    match event.event.as_str() {
+        "decision.asked" => {
+            model.asked.insert(pane);
+        }
+        "decision.ended" => {
+            model.asked.remove(&pane);
+            if matches!(model.mode, Mode::Dialog(super::dialog::Dialog::Answer(of)) if of == pane) {
+                model.mode = Mode::Normal;
+            }
+        }
+        "attention.changed" if text("attention") != "none" => {
+            if model.watched && model.focus() == Some(pane) && matches!(model.mode, Mode::Normal) {
+                out.push(call_for(pane, "pane.seen"));
+            } else {
+                let (title, body) = words(model, pane, text("attention"));
+                out.push(Effect::Reach { title, body });
+            }
+        }
+        _ => {}
+    }
+}
+
+/// What a notification of a pane says.
+fn words(model: &Model, pane: PaneId, attention: &str) -> (String, String) {
+    let what = match attention {
+        "permission_required" => "asks for permission",
+        "input_required" => "waits for you",
+        "error" => "failed",
+        "warning" => "has a warning",
+        _ => "has news",
+    };
+    match model.place(pane) {
+        Some((workspace, _, node)) => {
+            let title = format!("{}: {}", workspace.name, node.title);
+            let body = node.last_message.clone().unwrap_or_default();
+            (crate::cli::safe(&format!("{title} {what}")), crate::cli::safe(&body))
+        }
+        None => (format!("a pane {what}"), String::new()),
+    }
+}
+
+/// Tells the server that a person looks at the focused pane.
+fn see(model: &mut Model, out: &mut Effects) {
+    let Some(pane) = model.focus() else { return };
+    let unseen = model.node(pane).is_some_and(|node| node.attention != "none");
+    if unseen && model.watched && model.link == Link::Up {
+        out.push(call_for(pane, "pane.seen"));
+    }
+}
+
+fn call_for(pane: PaneId, method: &'static str) -> Effect {
+    let params = serde_json::json!({ "pane": pane.to_string() });
+    Effect::Call { method, params, env: false, after: After::Nothing }
+}
+
+fn done(model: &mut Model, after: After, result: Result<Value, WireError>, out: &mut Effects) {
+    let value = match result {
+        Ok(value) => value,
+        Err(error) => {
+            // A pane that went away meanwhile is what the list will say.
+            if after != After::Nothing || !error.code.starts_with("NO_SUCH") {
+                say(model, &error.message, true);
+            }
+            out.push(Effect::List);
+            return;
+        }
+    };
+    match after {
+        After::Nothing => {}
+        After::Show => {
+            let text = |name: &str| value.get(name).and_then(Value::as_str);
+            if let (Some(tab), Some(Ok(pane))) = (text("tab_id"), text("pane_id").map(str::parse)) {
+                model.tab = Some(tab.to_owned());
+                model.focused.insert(tab.to_owned(), pane);
+                model.zoomed = None;
+                model.sidebar.focused = false;
+            }
+            out.push(Effect::List);
+        }
+        After::Resumed(pane) => {
+            let verdict = value.get("verdict").and_then(Value::as_str).unwrap_or("unconfirmed");
+            let title = model.node(pane).map_or_else(String::new, |node| node.title.clone());
+            match verdict {
+                "verified" => {
+                    say(model, &format!("{title}: the same conversation, verified"), false);
+                }
+                _ => say(
+                    model,
+                    &format!("{title}: open, but {verdict}: nothing proves that it is the same"),
+                    true,
+                ),
+            }
+        }
+        After::Say(text) => say(model, &text, false),
+    }
+}
+
+/// Shows a line to the person.
+fn say(model: &mut Model, text: &str, bad: bool) {
+    model.message = Some(Message { text: crate::cli::safe(text), bad });
+    model.draw(Dirty::Foreground);
+}
