@@ -34,6 +34,13 @@ pub trait AgentAdapter: Send + Sync {
             .is_some_and(|name| name == self.spec().program.as_str())
     }
 
+    /// Why an agent that a person started with this command in a shell does not
+    /// show by itself which conversation it has open, and what to do about it.
+    /// Shown for as long as it shows none (D-22). By default it is expected to.
+    fn unfollowable(&self, _argv: &[OsString]) -> Option<String> {
+        None
+    }
+
     /// Adds what the agent needs to report to us, without touching a file of
     /// the user (D-12). Pure. By default nothing is added.
     ///

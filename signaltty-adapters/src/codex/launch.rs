@@ -29,6 +29,22 @@ pub(super) fn prepare(mut launch: Launch) -> PreparedLaunch {
     PreparedLaunch { integration, ..PreparedLaunch::unchanged(launch) }
 }
 
+/// What to say of a Codex that was typed into a shell and works elsewhere.
+pub(super) fn unfollowable(argv: &[OsString]) -> Option<String> {
+    let what = match look(argv) {
+        Found::Terminal { .. } => {
+            "this codex works in a server that all terminals share, so its conversation cannot be \
+             told from those of other panes; end it and start it as `codex --no-daemon`"
+        }
+        Found::Remote => {
+            "this codex was started with --remote, so its conversation is open in another \
+             process and cannot be told to be this pane's; start it as `codex --no-daemon`"
+        }
+        Found::InProcess | Found::Headless | Found::NoConversation => return None,
+    };
+    Some(what.to_owned())
+}
+
 /// Whether the conversation of this command is a script's and not a pane's.
 pub(super) fn is_headless(argv: &[OsString]) -> bool {
     look(argv) == Found::Headless

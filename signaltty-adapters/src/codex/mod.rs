@@ -21,6 +21,7 @@ mod record;
 mod report;
 mod rollout;
 
+use std::ffi::OsString;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -65,6 +66,10 @@ impl Default for CodexAdapter {
 impl AgentAdapter for CodexAdapter {
     fn spec(&self) -> &AgentSpec {
         &self.spec
+    }
+
+    fn unfollowable(&self, argv: &[OsString]) -> Option<String> {
+        launch::unfollowable(argv)
     }
 
     fn prepare_launch(

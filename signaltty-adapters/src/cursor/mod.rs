@@ -12,6 +12,7 @@
 mod record;
 mod report;
 
+use std::ffi::OsString;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -56,6 +57,14 @@ impl Default for CursorAdapter {
 impl AgentAdapter for CursorAdapter {
     fn spec(&self) -> &AgentSpec {
         &self.spec
+    }
+
+    fn unfollowable(&self, _argv: &[OsString]) -> Option<String> {
+        Some(
+            "cursor-agent shows its conversation only through hooks; set `signaltty hook cursor` \
+             as the command of beforeSubmitPrompt and stop in ~/.cursor/hooks.json"
+                .to_owned(),
+        )
     }
 
     fn resume_command(&self, conversation: &Conversation) -> Result<OfficialCommand, AdapterError> {

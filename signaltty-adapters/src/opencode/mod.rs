@@ -16,6 +16,7 @@ mod channel;
 mod launch;
 mod record;
 
+use std::ffi::OsString;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -60,6 +61,14 @@ impl Default for OpenCodeAdapter {
 impl AgentAdapter for OpenCodeAdapter {
     fn spec(&self) -> &AgentSpec {
         &self.spec
+    }
+
+    fn unfollowable(&self, _argv: &[OsString]) -> Option<String> {
+        Some(
+            "an opencode that was typed into a shell does not show its conversation; start it as \
+             the pane's own program, such as with `signaltty pane split PANE -- opencode`"
+                .to_owned(),
+        )
     }
 
     fn prepare_launch(

@@ -2,6 +2,7 @@
 //! that a pane holds. How an agent keeps its records is an adapter's business.
 
 mod anchor;
+mod found;
 mod identity;
 mod report;
 mod turns;
@@ -18,6 +19,7 @@ pub use identity::{
     Contradiction, Moment, RecordRead, Verdict, VerifiedSession, Witness, WitnessSource, judge,
 };
 
+pub use found::{AgentPlace, FoundAgent, ProcessMark};
 pub use report::AgentReport;
 pub use turns::{Marker, MarkerOrigin, TurnId, Turns};
 
@@ -135,6 +137,8 @@ pub struct SavedAgent {
     pub interrupted: bool,
     /// Its turns, and the promise to continue one.
     pub turns: Turns,
+    /// Where in the pane it runs, or ran.
+    pub place: AgentPlace,
 }
 
 impl SavedAgent {
@@ -147,6 +151,7 @@ impl SavedAgent {
             last_failure: None,
             interrupted: false,
             turns: Turns::default(),
+            place: AgentPlace::Own,
         }
     }
 

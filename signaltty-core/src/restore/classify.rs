@@ -3,7 +3,7 @@
 //! A pure function of saved facts, so any number of restarts gives the same
 //! answer (D-8, R10), and the same one right after an exit.
 
-use crate::agent::SavedAgent;
+use crate::agent::{AgentPlace, SavedAgent};
 use crate::pane::{EndCause, PaneEnd};
 
 /// A pane without a process.
@@ -33,8 +33,11 @@ impl Tombstone {
 /// The user ended it: exited. It went away with the server, or in the seconds
 /// of a shutdown: resumable if there is a conversation, else restored. It ended
 /// by itself in any other way: an interruption too if there is a conversation.
+/// A conversation that its agent had left before, in a shell that went on, does
+/// not count (D-22): it can be reopened by hand.
 pub fn classify(end: Option<&PaneEnd>, agent: Option<&SavedAgent>) -> Tombstone {
-    let resumable = agent.is_some_and(|agent| agent.resumable().is_some());
+    let open = |agent: &SavedAgent| agent.place != AgentPlace::Left && agent.resumable().is_some();
+    let resumable = agent.is_some_and(open);
     match (end.map(|end| end.cause), resumable) {
         (Some(EndCause::User), _) => Tombstone::Exited,
         (_, true) => Tombstone::Resumable,

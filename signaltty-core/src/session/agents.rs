@@ -8,7 +8,8 @@
 
 use super::{Effect, Event, Heard, PaneVerdict, Session, VerdictWord, publish, verify};
 use crate::agent::{
-    AgentReport, AgentSessionId, Anchor, Conversation, Moment, RecordRead, Verdict, Witness, judge,
+    AgentPlace, AgentReport, AgentSessionId, Anchor, Conversation, Moment, RecordRead, SavedAgent,
+    Verdict, Witness, judge,
 };
 use crate::id::{InstanceId, PaneId};
 use crate::pane::{Attention, Lifecycle};
@@ -53,7 +54,7 @@ impl Session {
         self.note_words(now, pane, message, accepted_prompt, out);
         match witness {
             Some(witness) => {
-                self.bind(pane, &witness);
+                self.bind(now, pane, &witness);
                 self.later_witness(pane, witness, out);
                 self.take_anchor(pane, turn_ended, out);
             }
@@ -104,7 +105,7 @@ impl Session {
     }
 
     /// Follows the agent to the conversation that it shows.
-    fn bind(&mut self, pane: PaneId, witness: &Witness) {
+    fn bind(&mut self, now: Now, pane: PaneId, witness: &Witness) {
         let Some(entry) = self.panes.get_mut(&pane) else {
             return;
         };
@@ -122,8 +123,12 @@ impl Session {
         if unproven && saved.is_some() {
             return;
         }
-        entry.run.candidate =
-            if saved.is_some_and(|c| c.id == *only) { None } else { Some(only.clone()) };
+        let other_kind = entry.agent_kind().is_some_and(|kind| *kind != agent.kind);
+        let is_saved = !other_kind && saved.is_some_and(|c| c.id == *only);
+        entry.run.candidate = if is_saved { None } else { Some(only.clone()) };
+        if entry.opened_again(only) {
+            self.save.changed(now.mono);
+        }
     }
 
     /// Asks for the anchor of the conversation in front: of a new one always,
@@ -138,12 +143,14 @@ impl Session {
         let Some(agent) = &entry.record.agent else {
             return;
         };
-        let conversation = match (&entry.run.candidate, &agent.conversation) {
+        // What its agent left is not what another one has open.
+        let open = agent.conversation.as_ref().filter(|_| entry.holds_open());
+        let conversation = match (&entry.run.candidate, open) {
             (Some(id), saved) => {
                 let Some((cwd, config_env)) = entry.run.home.clone() else {
                     return;
                 };
-                let previous = saved.as_ref().map(|saved| saved.id.clone());
+                let previous = saved.map(|saved| saved.id.clone());
                 Conversation { id: id.clone(), cwd, config_env, anchor: None, previous }
             }
             (None, Some(saved)) if turn_ended || saved.anchor.is_none() => saved.clone(),
@@ -153,8 +160,9 @@ impl Session {
             *again = true;
             return;
         }
+        let kind = entry.agent_kind().unwrap_or(&agent.kind).clone();
         entry.run.anchoring = Some(false);
-        out.push(Effect::Anchor { instance, kind: agent.kind.clone(), conversation });
+        out.push(Effect::Anchor { instance, kind, conversation });
     }
 
     pub(super) fn anchored(
@@ -291,10 +299,12 @@ impl super::PaneEntry {
     fn store_anchor(&mut self, id: &AgentSessionId, anchor: Anchor) -> Stored {
         let candidate = self.run.candidate.as_ref() == Some(id);
         let home = self.run.home.clone();
+        let open = self.holds_open();
+        let followed = self.run.followed.as_ref().map(|(kind, _)| kind.clone());
         let Some(agent) = &self.record.agent else {
             return Stored::Unchanged;
         };
-        let saved = agent.conversation.as_ref();
+        let saved = agent.conversation.as_ref().filter(|_| open);
         if candidate && anchor.user_messages > 0 {
             let Some((cwd, config_env)) = home else {
                 return Stored::Unchanged;
@@ -306,6 +316,10 @@ impl super::PaneEntry {
             self.run.candidate = None;
             if replaces {
                 self.watch.replaced();
+            }
+            if let Some(kind) = followed {
+                self.edit().agent =
+                    Some(SavedAgent { place: AgentPlace::Shell, ..SavedAgent::new(kind) });
             }
             if let Some(agent) = &mut self.edit().agent {
                 agent.conversation = Some(conversation);

@@ -5,7 +5,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::{Answer, CommandError, Event, Forget, Forgotten};
-use crate::agent::{AgentKind, AgentSessionId, Conversation, ReportedArgv, WitnessSource};
+use crate::agent::{
+    AgentKind, AgentSessionId, Conversation, FoundAgent, ReportedArgv, WitnessSource,
+};
 use crate::env::ConfigEnv;
 use crate::id::{InstanceId, PaneId, RequestId, TabId, WorkspaceId};
 use crate::layout::Size;
@@ -56,6 +58,15 @@ pub enum Effect {
         kind: AgentKind,
         /// The saved conversation.
         conversation: Conversation,
+    },
+    /// From now on this is the agent of an instance that was started with
+    /// something else; or none is. What another one shows or reports is no
+    /// longer of this instance.
+    Follow {
+        /// Which instance.
+        instance: InstanceId,
+        /// The agent.
+        agent: Option<FoundAgent>,
     },
     /// Look at what an instance shows and report it. Carries no expected id.
     Observe {

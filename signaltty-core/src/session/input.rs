@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::{Command, Config, Forgotten};
-use crate::agent::{AgentReport, AgentSessionId, Anchor, Fingerprint};
+use crate::agent::{AgentReport, AgentSessionId, Anchor, Fingerprint, FoundAgent};
 use crate::id::{InstanceId, PaneId, RequestId};
 use crate::pane::ExitStatus;
 use crate::restore::Refusal;
@@ -27,6 +27,14 @@ pub enum Input {
         instance: InstanceId,
         /// What was understood.
         report: AgentReport,
+    },
+    /// The processes of a pane that was started with something else than an
+    /// agent were looked at (D-22).
+    AgentsFound {
+        /// The instance in whose tree they are.
+        instance: InstanceId,
+        /// All agents among them, parents first.
+        found: Vec<FoundAgent>,
     },
     /// A process was started, or could not be.
     Spawned {

@@ -24,6 +24,7 @@ mod process;
 mod refused;
 mod restore;
 mod resume;
+mod shell;
 mod shutdown;
 mod structure;
 mod verify;
@@ -46,7 +47,9 @@ pub use refused::CommandError;
 pub use view::{PaneView, TabView, WorkspaceView};
 pub use watch::{Awaited, Baseline, IdentityChanged};
 
-use crate::agent::{AgentKind, AgentPolicy, AgentSessionId, Fingerprint, Moment, Witness};
+use crate::agent::{
+    AgentKind, AgentPolicy, AgentSessionId, Fingerprint, Moment, ProcessMark, Witness,
+};
 use crate::env::ConfigEnv;
 use crate::id::{InstanceId, PaneId, RequestId, ServerEpoch, TabId, WorkspaceId};
 use crate::layout::{Limits, Size};
@@ -158,6 +161,10 @@ struct Run {
     ended: Option<Ended>,
     /// Where it was started, and its agent's identity variables.
     home: Option<(PathBuf, ConfigEnv)>,
+    /// The agent that a person started in it, where it is a shell.
+    followed: Option<(AgentKind, ProcessMark)>,
+    /// The end of such an agent, in case that a shutdown follows closely.
+    left: Option<Ended>,
     /// A conversation that it shows and that has no anchor yet.
     candidate: Option<AgentSessionId>,
     /// The anchor is being taken, and whether it must be taken again after.
@@ -246,6 +253,9 @@ impl Session {
         match input {
             Input::Command { request, command } => self.command(now, request, command, &mut out),
             Input::Report { instance, report } => self.report(now, instance, report, &mut out),
+            Input::AgentsFound { instance, found } => {
+                self.agents_found(now, instance, &found, &mut out);
+            }
             Input::Spawned { instance, result } => self.spawned(now, instance, result, &mut out),
             Input::Exited { instance, status, last_line } => {
                 self.exited(now, instance, status, last_line.as_deref(), &mut out);

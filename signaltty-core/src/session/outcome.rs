@@ -10,7 +10,7 @@ use super::{
     CommandError, Effect, Event, PaneVerdict, Reply, Run, Session, VerdictWord, process, publish,
     reply,
 };
-use crate::agent::{AgentSessionId, Conversation};
+use crate::agent::{AgentPlace, AgentSessionId, Conversation};
 use crate::id::{InstanceId, PaneId, RequestId};
 use crate::pane::{Attention, ExitStatus};
 use crate::restore::{FailureCode, PaneState, Refusal, ResumeFailure, ResumeStage};
@@ -147,6 +147,10 @@ impl Session {
             entry.run.verdict = Some(verdict.clone());
             if let Some(agent) = &mut entry.edit().agent {
                 agent.last_failure = None;
+                if agent.place == AgentPlace::Left {
+                    // It is open again, in the slot of the shell.
+                    agent.place = AgentPlace::Shell;
+                }
             }
         }
         publish(out, Event::ResumeVerdict { pane, verdict: word, evidence });

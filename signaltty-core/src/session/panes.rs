@@ -158,6 +158,9 @@ impl Keys {
         };
         let agent = entry.record.agent.as_ref();
         let saved = agent.and_then(|agent| agent.conversation.as_ref());
+        // While it is being reopened it is as good as open.
+        let open = entry.holds_open() || matches!(entry.state, PaneState::Resuming(_));
+        let saved = saved.filter(|_| open);
         let shown = agent.and(entry.run.candidate.clone());
         Self { deadline, open: [saved.map(|saved| saved.id.clone()), shown] }
     }

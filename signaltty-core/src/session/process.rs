@@ -7,6 +7,7 @@ use super::{
     CommandError, Effect, Ended, Event, PaneEntry, PaneFact, Program, Reply, Run, Session,
     SpawnCommand, TITLE_CHARS, plain_line, publish, reply,
 };
+use crate::agent::{AgentKind, AgentPlace, SavedAgent};
 use crate::env::ConfigEnv;
 use crate::id::{InstanceId, PaneId, RequestId};
 use crate::pane::{Attention, EndCause, ExitStatus, Lifecycle, PaneEnd};
@@ -127,7 +128,7 @@ impl Session {
         let command = SpawnCommand {
             program: Program::Argv {
                 argv: record.argv.clone(),
-                agent: record.agent.as_ref().map(|agent| agent.kind.clone()),
+                agent: own_agent(record.agent.as_ref()),
             },
             cwd: record.cwd.clone(),
             config_env: config_env.clone(),
@@ -162,7 +163,11 @@ impl Session {
         };
         let home = Some((entry.record.cwd.clone(), config_env));
         entry.run = Run { home, ..Run::default() };
-        let kind = entry.record.agent.as_ref().map(|agent| agent.kind.clone());
+        let kind = own_agent(entry.record.agent.as_ref());
+        if let Some(agent) = entry.edit().agent.as_mut().filter(|a| a.place == AgentPlace::Shell) {
+            // What runs again is the shell.
+            agent.place = AgentPlace::Left;
+        }
         self.go_live(now, pane, instance, out);
         reply(out, request, Ok(Reply::Done));
         if let Some(kind) = kind {
@@ -285,6 +290,11 @@ impl PaneEntry {
         let (end, agent) = (self.record.end.as_ref(), self.record.agent.as_ref());
         self.state = PaneState::Tombstone(classify(end, agent));
     }
+}
+
+/// The agent that the saved command itself starts.
+fn own_agent(agent: Option<&SavedAgent>) -> Option<AgentKind> {
+    agent.filter(|agent| agent.place == AgentPlace::Own).map(|agent| agent.kind.clone())
 }
 
 /// Why a process that was to prove something ended, with its last words.

@@ -73,7 +73,8 @@ impl Session {
             // One that it shows and that is not anchored yet is open as well.
             let shown = entry.run.candidate.as_ref().zip(entry.run.home.as_ref());
             let shown = shown.filter(|_| agent.is_some());
-            saved.is_some_and(|saved| saved.same_as(wanted))
+            let resuming = matches!(entry.state, PaneState::Resuming(_));
+            saved.is_some_and(|s| s.same_as(wanted) && (entry.holds_open() || resuming))
                 || shown.is_some_and(|(id, (_, env))| *id == wanted.id && *env == wanted.config_env)
         };
         let mut others = self.panes.holders(&wanted.id).filter(|id| *id != pane);

@@ -64,6 +64,7 @@ impl Session {
     fn reclaim_exits(&mut self, now: Now) {
         let window = self.config.shutdown_window;
         for entry in self.panes.iter_mut() {
+            entry.reclaim_left(now, window);
             let PaneState::Tombstone(_) = entry.state else {
                 continue;
             };

@@ -1,6 +1,6 @@
 //! Reading a session, for lists and for what a command refers to.
 
-use crate::agent::AgentSessionId;
+use crate::agent::{AgentKind, AgentSessionId};
 use crate::id::{InstanceId, PaneId, TabId, WorkspaceId};
 use crate::pane::SavedPane;
 use crate::restore::PaneState;
@@ -37,6 +37,8 @@ pub struct PaneView<'a> {
     pub decision: Option<&'a Decision>,
     /// A conversation that its agent shows and that nobody has used yet.
     pub candidate: Option<&'a AgentSessionId>,
+    /// The agent that a person started in its shell and that runs now.
+    pub followed: Option<&'a AgentKind>,
 }
 
 impl Session {
@@ -62,6 +64,7 @@ impl Session {
             verdict: entry.run.verdict.as_ref(),
             decision: entry.decision.as_ref(),
             candidate: entry.run.candidate.as_ref(),
+            followed: entry.run.followed.as_ref().map(|(kind, _)| kind),
         })
     }
 

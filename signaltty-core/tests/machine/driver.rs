@@ -13,7 +13,7 @@ use signaltty_core::save::{SaveFailure, SaveToken};
 use signaltty_core::saved::SavedSession;
 use signaltty_core::session::{Answer, Command, Effect, Input, ShutdownCause};
 
-use crate::support::facts::{anchor, extends, refusal, witness};
+use crate::support::facts::{anchor, extends, found, refusal, witness};
 use crate::support::{World, agent, new_workspace, pane, shell, split, tab, ws};
 
 #[derive(Debug, Clone)]
@@ -27,6 +27,7 @@ pub enum Op {
     Read(u8, u8),
     Anchored(u8, u8),
     Does(u8, u8),
+    Finds(u8, u8),
     Saved(bool),
     Pass(u16),
     Restore,
@@ -45,7 +46,8 @@ pub fn op() -> impl Strategy<Value = Op> {
         12 => (n.clone(), 0..4u8, 0..12u8).prop_map(|(k, s, x)| Op::Witness(k, s, x)),
         8 => (n.clone(), 0..6u8).prop_map(|(k, r)| Op::Read(k, r)),
         5 => (n.clone(), 0..4u8).prop_map(|(k, m)| Op::Anchored(k, m)),
-        3 => (n, 0..4u8).prop_map(|(k, l)| Op::Does(k, l)),
+        3 => (n.clone(), 0..4u8).prop_map(|(k, l)| Op::Does(k, l)),
+        6 => (n, 0..8u8).prop_map(|(k, f)| Op::Finds(k, f)),
         3 => prop::bool::weighted(0.7).prop_map(Op::Saved),
         4 => (0..6_000u16).prop_map(Op::Pass),
         1 => Just(Op::Restore),
@@ -224,6 +226,24 @@ impl Driver {
                     ..AgentReport::default()
                 };
                 self.input(Cause::Other, Input::Report { instance, report });
+            }
+            Op::Finds(k, what) => {
+                let Some(instance) = self.process(k) else {
+                    return;
+                };
+                let mut found: Vec<_> = match what {
+                    0 => vec![],
+                    1 | 2 => vec![found("claude", 10, true)],
+                    3 => vec![found("claude", 11, true)],
+                    4 => vec![found("codex", 12, true), found("claude", 10, false)],
+                    5 => vec![found("claude", 10, false)],
+                    6 => vec![found("claude", 10, true), found("codex", 12, true)],
+                    _ => vec![found("claude", 10, true), found("codex", 13, true)],
+                };
+                if what == 7 {
+                    found[1].nested = true;
+                }
+                self.input(Cause::Other, Input::AgentsFound { instance, found });
             }
             Op::Saved(ok) => {
                 let Some(token) = self.save.take() else {

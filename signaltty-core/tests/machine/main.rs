@@ -215,7 +215,7 @@ fn only_running_processes_are_stopped_or_resized() {
 fn the_steps_reach_every_outcome() {
     let mut runner = TestRunner::deterministic();
     let mut seen = BTreeSet::new();
-    for _ in 0..300 {
+    for _ in 0..900 {
         let ops = vec(op(), 40..80).new_tree(&mut runner).unwrap().current();
         for step in run(&ops).steps {
             seen.extend(words(&step.effects));
@@ -236,6 +236,8 @@ fn the_steps_reach_every_outcome() {
         "~resume.verdict verified",
         "~agent.bound Z",
         "kill",
+        "follow claude 10",
+        "follow none",
         "save synced",
         "stop",
     ] {

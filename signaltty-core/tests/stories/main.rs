@@ -21,5 +21,6 @@ mod private;
 mod refused;
 mod restore;
 mod resume;
+mod shell;
 mod shutdown;
 mod structure;

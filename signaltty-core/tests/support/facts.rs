@@ -3,15 +3,29 @@
 use std::sync::Arc;
 
 use signaltty_core::agent::{
-    AgentReport, AgentSessionId, Anchor, Extent, Fingerprint, RecordRead, Relation, Witness,
-    WitnessSource,
+    AgentReport, AgentSessionId, Anchor, Extent, Fingerprint, FoundAgent, ProcessMark, RecordRead,
+    Relation, Witness, WitnessSource,
 };
+use signaltty_core::env::ConfigEnv;
 use signaltty_core::id::InstanceId;
 use signaltty_core::pane::Lifecycle;
 use signaltty_core::restore::{FailureCode, Refusal};
 use signaltty_core::session::{Effect, Input};
 
 use super::{World, agent, pane, resume, spawn_of};
+
+/// An agent of a shell pane: which, its process, and whether its job has the
+/// terminal.
+pub fn found(kind: &str, pid: u32, foreground: bool) -> FoundAgent {
+    FoundAgent {
+        kind: kind.parse().unwrap(),
+        process: ProcessMark { pid, start_ticks: 7 },
+        foreground,
+        nested: false,
+        cwd: "/by/hand".into(),
+        config_env: ConfigEnv::default(),
+    }
+}
 
 pub fn id(text: &str) -> AgentSessionId {
     text.parse().unwrap()

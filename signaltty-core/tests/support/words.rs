@@ -28,6 +28,10 @@ fn word(effect: &Effect) -> String {
         Effect::Resize { size, .. } => format!("resize {}x{}", size.cols, size.rows),
         Effect::Kill { .. } => "kill".into(),
         Effect::Preflight { conversation, .. } => format!("preflight {}", conversation.id),
+        Effect::Follow { agent: Some(agent), .. } => {
+            format!("follow {} {}", agent.kind, agent.process.pid)
+        }
+        Effect::Follow { agent: None, .. } => "follow none".into(),
         Effect::Observe { kind, .. } => format!("observe {kind}"),
         Effect::ReadRecord { witness, named, .. } => format!("read {witness} {}", named.id),
         Effect::Anchor { conversation, .. } => format!("anchor {}", conversation.id),

@@ -137,6 +137,9 @@ pub(super) struct AgentV1 {
     /// Absent until the first turn, and in files from before turns were counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) turns: Option<Part<TurnsV1>>,
+    /// Absent where the agent is the pane's own program.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) place: Option<String>,
 }
 
 /// The turns of an agent.

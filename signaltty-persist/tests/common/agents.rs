@@ -7,8 +7,8 @@ use proptest::option;
 use proptest::prelude::*;
 use proptest::sample::select;
 use signaltty_core::agent::{
-    Anchor, Conversation, Extent, FileIdentity, Marker, MarkerOrigin, ReportedArgv, SavedAgent,
-    TurnId, Turns,
+    AgentPlace, Anchor, Conversation, Extent, FileIdentity, Marker, MarkerOrigin, ReportedArgv,
+    SavedAgent, TurnId, Turns,
 };
 use signaltty_core::env::ConfigEnv;
 use signaltty_core::restore::{FailureCode, Refusal, ResumeFailure};
@@ -20,8 +20,10 @@ pub(super) fn agent() -> impl Strategy<Value = SavedAgent> {
     let kind = select(&["claude", "codex", "my-agent_2"][..]);
     let argv = option::of(vec(os(), 0..3));
     let failure = option::of((select(FailureCode::ALL), text(), any::<u64>()));
-    (kind, option::of(conversation()), argv, failure, any::<bool>(), turns()).prop_map(
-        |(kind, conversation, argv, failure, interrupted, turns)| SavedAgent {
+    let place = select(&[AgentPlace::Own, AgentPlace::Shell, AgentPlace::Left][..]);
+    (kind, option::of(conversation()), argv, failure, (any::<bool>(), place), turns()).prop_map(
+        |(kind, conversation, argv, failure, (interrupted, place), turns)| SavedAgent {
+            place,
             kind: kind.parse().unwrap(),
             conversation,
             reported_argv: argv.map(ReportedArgv),

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use signaltty_core::agent::{
-    AgentKind, Anchor, Conversation, Extent, FileIdentity, SavedAgent, Turns,
+    AgentKind, AgentPlace, Anchor, Conversation, Extent, FileIdentity, SavedAgent, Turns,
 };
 use signaltty_core::env::{ConfigEnv, SavedEnv};
 use signaltty_core::id::{NotificationId, PaneId, TabId, WorkspaceId};
@@ -143,6 +143,7 @@ pub(crate) fn pane(n: u8) -> SavedPane {
             }),
             interrupted: true,
             turns: Turns::default(),
+            place: AgentPlace::Own,
         }),
         lifecycle: Lifecycle::Working,
         attention: Attention::PermissionRequired,

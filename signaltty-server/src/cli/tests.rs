@@ -258,6 +258,7 @@ fn pane(state: &str) -> PaneNode {
         agent: Some(AgentNode {
             kind: "claude".into(),
             agent_session_id: Some("c1".into()),
+            place: "own".into(),
             verdict: Some("verified".into()),
             evidence: Vec::new(),
             interrupted: false,

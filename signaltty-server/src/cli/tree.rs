@@ -125,6 +125,9 @@ pub(crate) fn exit_words(exit: &ExitNode) -> String {
 /// The agent of a pane, what it does or did, and how sure its conversation is.
 pub(super) fn agent_words(pane: &PaneNode, agent: &AgentNode) -> String {
     let mut text = safe(&agent.kind);
+    if agent.place == "left" {
+        text.push_str(" ended");
+    }
     let lifecycle = safe(&pane.lifecycle);
     match pane.state.as_str() {
         _ if pane.lifecycle == "unknown" => {}

@@ -7,8 +7,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use signaltty_adapters::{AgentAdapter, AgentHost, InstanceView, ProcHost};
-use signaltty_core::agent::{AgentReport, Conversation, Fingerprint, WitnessSource};
+use signaltty_adapters::{Adapters, AgentAdapter, AgentHost, InstanceView, ProcHost};
+use signaltty_core::agent::{AgentReport, Conversation, Fingerprint, ProcessMark, WitnessSource};
 use signaltty_core::id::{InstanceId, PaneId, RequestId};
 use signaltty_core::restore::{FailureCode, Refusal};
 use tokio::runtime::Handle;
@@ -16,6 +16,7 @@ use tokio::sync::{Semaphore, mpsc};
 use tokio::time::{Instant, MissedTickBehavior, interval, timeout};
 
 use super::event::Event;
+use super::scout::{self, mark};
 
 type Adapter = Arc<dyn AgentAdapter>;
 
@@ -120,16 +121,38 @@ pub(crate) fn look(
     view: InstanceView,
     events: mpsc::Sender<Event>,
 ) {
-    let instance = view.instance;
+    let (instance, process) = (view.instance, mark(&view));
     run(
         events,
         LOOK_LIMIT,
         move |runtime| {
             let reports = runtime.block_on(adapter.inspect(&view, &*host));
-            Event::Looked { instance, reports }
+            Event::Looked { instance, process, reports }
         },
-        move |_| Event::Looked { instance, reports: Vec::new() },
+        move |_| Event::Looked { instance, process, reports: Vec::new() },
     );
+}
+
+/// Looks for agents in a shell, without one that is known or with one.
+pub(crate) fn scout(
+    adapters: Adapters,
+    (instance, root): (InstanceId, ProcessMark),
+    followed: bool,
+    events: mpsc::Sender<Event>,
+) {
+    tokio::spawn(async move {
+        let look = attempt(LOOK_LIMIT, move |_| scout::look(&adapters, root, followed)).await;
+        // Without an answer nothing is known; the next look comes with the next
+        // output.
+        let found = match look {
+            Ok(found) => Some(found),
+            Err(why) => {
+                tracing::warn!("a look at the processes of a pane {why}");
+                None
+            }
+        };
+        let _ = events.send(Event::Scouted { instance, found }).await;
+    });
 }
 
 /// Looks at an agent again and again until it had its time, and passes on what
@@ -147,7 +170,7 @@ pub(crate) async fn observe(
     while Instant::now() < until {
         ticks.tick().await;
         let (adapter, host, view) = (Arc::clone(&adapter), Arc::clone(&host), view.clone());
-        let instance = view.instance;
+        let (instance, process) = (view.instance, mark(&view));
         let look = attempt(LOOK_LIMIT, move |runtime| {
             let alive = host.process(view.pid).is_some_and(|p| p.start_ticks == view.start_ticks);
             (alive, runtime.block_on(adapter.inspect(&view, &*host)))
@@ -160,7 +183,7 @@ pub(crate) async fn observe(
         }
         if reports != last {
             last.clone_from(&reports);
-            if events.send(Event::Looked { instance, reports }).await.is_err() {
+            if events.send(Event::Looked { instance, process, reports }).await.is_err() {
                 return;
             }
         }

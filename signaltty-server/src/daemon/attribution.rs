@@ -24,8 +24,19 @@ const HOPS: usize = 64;
 pub(crate) struct LaunchRecord {
     pub(crate) kind: Option<AgentKind>,
     pub(crate) secret: Secret,
+    /// The agent's process: of a shell, that of the agent which a person
+    /// started in it and which is followed.
     pub(crate) view: InstanceView,
     /// The machine as the process sees it.
+    pub(crate) host: Arc<ProcHost>,
+    /// What was started, where that is no agent.
+    pub(crate) shell: Option<Shell>,
+}
+
+/// What runs in a pane that was not started with an agent.
+#[derive(Debug, Clone)]
+pub(crate) struct Shell {
+    pub(crate) view: InstanceView,
     pub(crate) host: Arc<ProcHost>,
 }
 
@@ -63,6 +74,15 @@ impl Launches {
         self.by_instance.get(&instance)
     }
 
+    pub(crate) fn of_mut(&mut self, instance: InstanceId) -> Option<&mut LaunchRecord> {
+        self.by_instance.get_mut(&instance)
+    }
+
+    /// The launch with this secret, whoever names it.
+    pub(crate) fn named(&self, secret: &str) -> Option<&LaunchRecord> {
+        self.by_instance.values().find(|launch| same_secret(launch.secret.as_str(), secret))
+    }
+
     /// Finds the launch that a report comes from.
     pub(crate) fn attribute(
         &self,
@@ -72,11 +92,7 @@ impl Launches {
         secret: &str,
         agent_pid: Option<u32>,
     ) -> Result<&LaunchRecord, Unattributed> {
-        let launch = self
-            .by_instance
-            .values()
-            .find(|launch| same_secret(launch.secret.as_str(), secret))
-            .ok_or(Unattributed::UnknownLaunch)?;
+        let launch = self.named(secret).ok_or(Unattributed::UnknownLaunch)?;
         let runs = launch.kind.as_ref().ok_or(Unattributed::NoAgent)?;
         if runs != kind {
             let (reported, runs) = (kind.to_string(), runs.to_string());
@@ -211,6 +227,7 @@ mod tests {
                 facts: Default::default(),
             },
             host: Arc::new(ProcHost { home: None, path: Default::default() }),
+            shell: None,
         });
         launches
     }

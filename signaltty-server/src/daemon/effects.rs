@@ -66,6 +66,15 @@ impl Daemon {
                     }
                 }
             }
+            Effect::Follow { instance, agent } => {
+                let Some(launch) = self.launches.of_mut(instance) else {
+                    return;
+                };
+                match launch.follow(&self.adapters, agent) {
+                    Some(needed) => self.integration.insert(instance, needed),
+                    None => self.integration.remove(&instance),
+                };
+            }
             Effect::Observe { instance, kind } => {
                 if let Some((adapter, launch)) = self.agent(instance, &kind) {
                     let (host, view) = (Arc::clone(&launch.host), launch.view.clone());

@@ -4,7 +4,9 @@ use std::convert::Infallible;
 use std::sync::Arc;
 
 use serde_json::Value;
-use signaltty_core::agent::{AgentReport, AgentSessionId, Anchor, Fingerprint};
+use signaltty_core::agent::{
+    AgentReport, AgentSessionId, Anchor, Fingerprint, FoundAgent, ProcessMark,
+};
 use signaltty_core::id::{InstanceId, PaneId, RequestId};
 use signaltty_core::restore::Refusal;
 use signaltty_core::save::SaveToken;
@@ -60,10 +62,18 @@ pub(crate) enum Event {
     },
     /// A pane's output told something.
     Fact { instance: InstanceId, fact: PaneFact },
-    /// A watched pane printed and is quiet again.
+    /// A pane printed, and is quiet again or has printed for a while.
     Quiet { instance: InstanceId },
     /// An agent was looked at.
-    Looked { instance: InstanceId, reports: Vec<AgentReport> },
+    Looked {
+        instance: InstanceId,
+        /// The process that was looked at.
+        process: ProcessMark,
+        reports: Vec<AgentReport>,
+    },
+    /// The processes of a pane without an agent of its own were looked at.
+    /// Without a result where the look did not come to an end.
+    Scouted { instance: InstanceId, found: Option<Vec<FoundAgent>> },
     /// Preflight came to an end.
     Preflighted { pane: PaneId, request: RequestId, result: Result<Fingerprint, Refusal> },
     /// The record that a witness named was read.

@@ -27,7 +27,7 @@ use super::ports::Ports;
 use super::publisher::Publisher;
 use super::saver::{SaveOutcome, Saver};
 use super::spawner::Spawner;
-use super::{agents, environment, random, recorder, tree};
+use super::{agents, environment, random, recorder, scout, tree};
 use crate::config::{Paths, Settings};
 use crate::protocol::Health;
 
@@ -246,9 +246,22 @@ impl Daemon {
                 self.input(Input::Fact { instance, fact });
             }
             Event::Quiet { instance } => self.look(instance),
-            Event::Looked { instance, reports } => {
+            Event::Scouted { instance, found } => {
                 if let Some(handle) = self.panes.of_mut(instance) {
                     handle.looking = false;
+                }
+                if let Some(found) = found {
+                    self.input(Input::AgentsFound { instance, found });
+                }
+                self.look_at_agent(instance);
+            }
+            Event::Looked { instance, process, reports } => {
+                if let Some(handle) = self.panes.of_mut(instance) {
+                    handle.looking = false;
+                }
+                // What another process showed is not of this pane any more.
+                if self.launches.of(instance).is_none_or(|launch| launch.mark() != process) {
+                    return;
                 }
                 for report in reports {
                     self.input(Input::Report { instance, report });
@@ -299,8 +312,25 @@ impl Daemon {
         self.input(Input::Shutdown(ShutdownCause::Host));
     }
 
-    /// Looks at an agent once, unless somebody does already.
+    /// Looks at what runs in a pane once, unless somebody does already.
     fn look(&mut self, instance: InstanceId) {
+        let Some(launch) = self.launches.of(instance) else {
+            return;
+        };
+        let Some(shell) = &launch.shell else {
+            return self.look_at_agent(instance);
+        };
+        let (root, followed) = (scout::mark(&shell.view), launch.kind.is_some());
+        let Some(handle) = self.panes.of_mut(instance).filter(|handle| !handle.looking) else {
+            return;
+        };
+        handle.looking = true;
+        let adapters = self.adapters.clone();
+        agents::scout(adapters, (instance, root), followed, self.events.clone());
+    }
+
+    /// Looks at an agent once, unless somebody does already.
+    fn look_at_agent(&mut self, instance: InstanceId) {
         let Some(launch) = self.launches.of(instance) else {
             return;
         };

@@ -329,7 +329,8 @@ mod tests {
 
     #[test]
     fn d25_whatever_does_not_fit_lives_on() {
-        let changes: [(&str, fn(&mut Record)); 3] = [
+        type Change = fn(&mut Record);
+        let changes: [(&str, Change); 3] = [
             ("another boot", |record| record.boot_id = "another".into()),
             ("a number that came again", |record| record.start_ticks += 1),
             ("another program", |record| record.argv_sha256 = "0".repeat(64)),

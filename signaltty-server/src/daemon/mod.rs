@@ -40,6 +40,7 @@ mod recorder;
 mod reports;
 mod resolve;
 mod saver;
+mod scout;
 mod server;
 mod signals;
 mod spawner;

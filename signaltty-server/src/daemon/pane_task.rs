@@ -24,7 +24,7 @@ use crate::protocol::frame::Frame;
 /// Messages that may wait for a pane. Senders wait.
 pub(crate) const MESSAGES: usize = 256;
 
-/// An agent is looked at again once its pane was quiet for so long.
+/// What runs in a pane is looked at once it was quiet for so long.
 const QUIET: Duration = Duration::from_millis(250);
 
 /// One that goes on printing is looked at so often all the same: an agent at
@@ -95,8 +95,6 @@ pub(crate) struct PaneTask {
     pub(crate) messages: mpsc::Receiver<PaneMessage>,
     pub(crate) size: watch::Receiver<Size>,
     pub(crate) events: mpsc::Sender<Event>,
-    /// An agent runs in it and is to be looked at after output.
-    pub(crate) watched: bool,
     pub(crate) tail_bytes: usize,
 }
 
@@ -123,8 +121,7 @@ impl PaneTask {
     }
 
     async fn serve(self) {
-        let Self { instance, pty, child, screen, mut messages, size, events, watched, tail_bytes } =
-            self;
+        let Self { instance, pty, child, screen, mut messages, size, events, tail_bytes } = self;
         let mut pane = Pane {
             instance,
             pty,
@@ -136,7 +133,6 @@ impl PaneTask {
             dirty: false,
             quiet_at: None,
             look_by: None,
-            watched,
         };
         let status = pane.serve(&child, &mut messages).await;
         pane.drain().await;
@@ -178,7 +174,6 @@ struct Pane {
     dirty: bool,
     quiet_at: Option<Instant>,
     look_by: Option<Instant>,
-    watched: bool,
 }
 
 impl Pane {
@@ -295,11 +290,9 @@ impl Pane {
             let fact = PaneFact::Printed;
             let _ = self.events.send(Event::Fact { instance: self.instance, fact }).await;
         }
-        if self.watched {
-            let now = Instant::now();
-            let look_by = *self.look_by.get_or_insert(now + LOOK_AT_LEAST);
-            self.quiet_at = Some(look_by.min(now + QUIET));
-        }
+        let now = Instant::now();
+        let look_by = *self.look_by.get_or_insert(now + LOOK_AT_LEAST);
+        self.quiet_at = Some(look_by.min(now + QUIET));
     }
 
     /// The program's questions have one answer: of the terminal that drives, or

@@ -58,8 +58,6 @@ pub(crate) struct Start {
     pub(crate) size: Size,
     /// The tail of an earlier process.
     pub(crate) earlier: Option<Vec<u8>>,
-    /// An agent runs in it.
-    pub(crate) watched: bool,
     pub(crate) history_lines: usize,
     pub(crate) tail_bytes: usize,
 }
@@ -90,7 +88,6 @@ impl Panes {
             messages: receive,
             size: wanted_size,
             events,
-            watched: start.watched,
             tail_bytes: start.tail_bytes,
         };
         tokio::spawn(task.run());
@@ -207,7 +204,6 @@ mod tests {
                 instance,
                 size: Size::default(),
                 earlier: None,
-                watched: false,
                 history_lines: 10,
                 tail_bytes: 100,
             };

@@ -8,6 +8,7 @@ use signaltty_core::session::Input;
 
 use super::event::Peer;
 use super::event_loop::Daemon;
+use super::scout;
 use crate::protocol::{AgentHook, HookAnswer, WireError, code};
 
 impl Daemon {
@@ -23,7 +24,18 @@ impl Daemon {
         let host = Arc::clone(&self.host);
         let around: (&dyn AgentHost, _) = (&*host, &self.adapters);
         let (peer, secret, agent) = (peer.pid, &hook.launch, hook.agent_pid);
-        let found = self.launches.attribute(around, peer, &kind, secret, agent);
+        let mut found = self.launches.attribute(around, peer, &kind, secret, agent);
+        if found.is_err()
+            && let Some(launch) = self.launches.named(secret)
+            && let Some(shell) = &launch.shell
+        {
+            // A person may have started it just now, and it was not seen yet.
+            let (instance, root) = (shell.view.instance, scout::mark(&shell.view));
+            let seen = scout::look(&self.adapters, root, true);
+            self.input(Input::AgentsFound { instance, found: seen });
+            let around: (&dyn AgentHost, _) = (&*host, &self.adapters);
+            found = self.launches.attribute(around, peer, &kind, secret, agent);
+        }
         let view = match found {
             Ok(launch) => launch.view.clone(),
             Err(reason) => return dropped(reason.to_string()),

@@ -4,7 +4,7 @@ use signaltty_core::id::{InstanceId, PaneId};
 use signaltty_core::restore::{FailureCode, Refusal};
 use signaltty_core::session::Input;
 
-use super::attribution::LaunchRecord;
+use super::attribution::{LaunchRecord, Shell};
 use super::event_loop::Daemon;
 use super::launch::{self, Prepared};
 use super::panes::Start;
@@ -30,7 +30,6 @@ impl Daemon {
                     instance,
                     size,
                     earlier,
-                    watched: prepared.kind.is_some(),
                     history_lines: self.settings.history.lines,
                     tail_bytes: self.tail_bytes(),
                 };
@@ -55,7 +54,9 @@ impl Daemon {
                     facts: prepared.facts,
                 };
                 let Prepared { kind, secret, host, files, integration, .. } = prepared;
-                self.launches.add(LaunchRecord { kind, secret, view, host });
+                let shell =
+                    kind.is_none().then(|| Shell { view: view.clone(), host: host.clone() });
+                self.launches.add(LaunchRecord { kind, secret, view, host, shell });
                 self.files.insert(instance, files);
                 if let Some(needed) = integration {
                     self.integration.insert(instance, needed);

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde_json::Value;
-use signaltty_core::agent::SavedAgent;
+use signaltty_core::agent::{AgentPlace, SavedAgent};
 use signaltty_core::id::InstanceId;
 use signaltty_core::pane::SavedPane;
 use signaltty_core::restore::PaneState;
@@ -86,9 +86,18 @@ fn exit(record: &SavedPane, state: &PaneState) -> Option<ExitNode> {
 fn agent(view: &PaneView<'_>, saved: &SavedAgent, needed: &Needed) -> AgentNode {
     let conversation = saved.conversation.as_ref().map(|conversation| &conversation.id);
     let failure = saved.last_failure.as_ref();
+    // What an earlier agent of this shell left is not what runs in it.
+    let left = saved.place == AgentPlace::Left;
+    let kind = view.followed.filter(|_| left).unwrap_or(&saved.kind);
+    let shown = match view.followed {
+        Some(_) if left => view.candidate,
+        _ => conversation.or(view.candidate),
+    };
+    let needed = view.state.instance().and_then(|instance| needed.get(&instance));
     AgentNode {
-        kind: saved.kind.to_string(),
-        agent_session_id: conversation.or(view.candidate).map(ToString::to_string),
+        kind: kind.to_string(),
+        agent_session_id: shown.map(ToString::to_string),
+        place: saved.place.as_str().to_owned(),
         verdict: view.verdict.map(|verdict| verdict.word.as_str().to_owned()),
         evidence: view
             .verdict
@@ -100,7 +109,8 @@ fn agent(view: &PaneView<'_>, saved: &SavedAgent, needed: &Needed) -> AgentNode 
             message: failure.refusal.message.to_string(),
             at: rfc3339(failure.at),
         }),
-        integration: view.state.instance().and_then(|instance| needed.get(&instance)).cloned(),
+        // One in a shell that shows its conversation needs nothing.
+        integration: needed.filter(|_| view.followed.is_none() || shown.is_none()).cloned(),
     }
 }
 

@@ -91,9 +91,17 @@ pub struct AgentNode {
     pub evidence: Vec<String>,
     pub interrupted: bool,
     pub last_failure: Option<FailureNode>,
+    /// `own`: the pane's own program. `shell`: a person started it in the
+    /// pane's shell. `left`: so, and it ended; the shell went on.
+    #[serde(default = "own_place")]
+    pub place: String,
     /// What to do so that the agent can report to us.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub integration: Option<String>,
+}
+
+fn own_place() -> String {
+    "own".to_owned()
 }
 
 /// Why the last resume did not succeed.

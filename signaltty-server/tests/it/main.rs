@@ -16,6 +16,7 @@ mod support;
 
 mod arrange;
 mod attach;
+mod by_hand;
 mod config;
 mod drivers;
 mod environment;

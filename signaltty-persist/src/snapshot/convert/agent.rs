@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use signaltty_core::agent::{
-    AgentKind, AgentSessionId, Anchor, Conversation, Extent, FileIdentity, Marker, MarkerOrigin,
-    ReportedArgv, SavedAgent, TurnId, Turns,
+    AgentKind, AgentPlace, AgentSessionId, Anchor, Conversation, Extent, FileIdentity, Marker,
+    MarkerOrigin, ReportedArgv, SavedAgent, TurnId, Turns,
 };
 use signaltty_core::env::ConfigEnv;
 use signaltty_core::restore::{FailureCode, Refusal, ResumeFailure};
@@ -29,8 +29,16 @@ impl Reader<'_> {
             last_failure: agent.last_failure.map(|failure| self.failure(pane, failure)),
             interrupted: agent.interrupted,
             turns: agent.turns.map_or_else(Turns::default, |part| self.turns(pane, part)),
+            place: agent.place.map_or(AgentPlace::Own, |place| self.place(pane, &place)),
             kind,
         })
+    }
+
+    /// A word that is not known could mean that nothing was open: only what a
+    /// person does reopens it.
+    fn place(&mut self, pane: &str, word: &str) -> AgentPlace {
+        let place = AgentPlace::parse(word).ok_or("it is not known");
+        self.value(pane, "the place of the agent", place).unwrap_or(AgentPlace::Left)
     }
 
     fn conversation(&mut self, pane: &str, part: Part<ConversationV1>) -> Option<Conversation> {

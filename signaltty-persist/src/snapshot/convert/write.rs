@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::sync::Arc;
 
 use signaltty_core::agent::{
-    Anchor, Conversation, Extent, FileIdentity, SavedAgent, TurnId, Turns,
+    AgentPlace, Anchor, Conversation, Extent, FileIdentity, SavedAgent, TurnId, Turns,
 };
 use signaltty_core::layout::Size;
 use signaltty_core::notification::Notification;
@@ -111,6 +111,7 @@ impl From<&SavedAgent> for AgentV1 {
             last_failure: agent.last_failure.as_ref().map(FailureV1::from),
             interrupted: agent.interrupted,
             turns: turns(&agent.turns),
+            place: (agent.place != AgentPlace::Own).then(|| agent.place.as_str().to_owned()),
         }
     }
 }

@@ -1,0 +1,128 @@
+//! Looks for agents that a person started in a pane's shell (D-22).
+//!
+//! Only facts: which processes of the pane are agents, and how they stand to
+//! its terminal. Which of them is the pane's is the core's decision.
+//!
+//! A process belongs to the pane if it descends from the pane's own, is in its
+//! session, has its terminal and is of the same user. So what runs below a
+//! terminal multiplexer, behind `script`, on another machine or as another user
+//! is not found, and nothing is said of it.
+
+use std::collections::BTreeSet;
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use signaltty_adapters::{Adapters, AgentHost as _, InstanceView, ProcHost};
+use signaltty_core::agent::{FoundAgent, ProcessMark};
+use signaltty_core::env::ConfigEnv;
+
+use super::attribution::{LaunchRecord, Shell};
+use super::environment::{self, Env};
+
+/// The agents in a pane that was started with something else. Nothing is looked
+/// through while the shell itself has the terminal and no agent is known.
+pub(crate) fn look(adapters: &Adapters, root: ProcessMark, followed: bool) -> Vec<FoundAgent> {
+    let host = reader();
+    let Some(own) = host.job(root.pid).filter(|job| job.start_ticks == root.start_ticks) else {
+        return Vec::new();
+    };
+    let is_agent = |argv: &[OsString]| adapters.recognise(argv).is_some();
+    if !followed && own.foreground == own.group {
+        let process = host.process(root.pid);
+        // The shell may have become an agent, by `exec`.
+        if !process.is_some_and(|process| is_agent(&process.argv)) {
+            return Vec::new();
+        }
+    }
+    let mut found = Vec::new();
+    let mut agents = BTreeSet::new();
+    // Parents come first.
+    for process in host.tree(root.pid) {
+        let nested = agents.contains(&process.parent);
+        if nested {
+            agents.insert(process.pid);
+        }
+        let Some(adapter) = adapters.recognise(&process.argv) else {
+            continue;
+        };
+        let Some(job) = host.job(process.pid) else {
+            continue;
+        };
+        let same = job.start_ticks == process.start_ticks
+            && job.terminal != 0
+            && (job.session, job.terminal, job.user) == (own.session, own.terminal, own.user);
+        if !same {
+            continue;
+        }
+        let (Some(env), Some(cwd)) = (host.environment(process.pid), host.cwd(process.pid)) else {
+            continue;
+        };
+        let cwd = spelled(cwd, &env);
+        agents.insert(process.pid);
+        found.push(FoundAgent {
+            kind: adapter.spec().kind.clone(),
+            process: ProcessMark { pid: process.pid, start_ticks: process.start_ticks },
+            foreground: job.group == own.foreground,
+            nested,
+            config_env: ConfigEnv::filter(env, adapter.spec().identity_vars, &cwd),
+            cwd,
+        });
+    }
+    found
+}
+
+impl LaunchRecord {
+    /// Takes the agent in a shell for the launch's from now on, or none.
+    /// Returns what a person would have to do so that its conversation is seen.
+    pub(crate) fn follow(
+        &mut self,
+        adapters: &Adapters,
+        agent: Option<FoundAgent>,
+    ) -> Option<String> {
+        let shell: &Shell = self.shell.as_ref()?;
+        self.view = shell.view.clone();
+        self.host = Arc::clone(&shell.host);
+        self.kind = None;
+        let FoundAgent { kind, process, cwd, config_env, .. } = agent?;
+        let env = reader().environment(process.pid).unwrap_or_default();
+        let env: Env = env.into_iter().collect();
+        self.host = Arc::new(environment::host(&env));
+        self.view = InstanceView {
+            pid: process.pid,
+            start_ticks: process.start_ticks,
+            cwd,
+            config_env,
+            ..self.view.clone()
+        };
+        let argv = reader().process(process.pid).map(|process| process.argv);
+        let adapter = adapters.of(&kind);
+        self.kind = Some(kind);
+        adapter?.unfollowable(&argv?)
+    }
+
+    /// The process that is looked at.
+    pub(crate) fn mark(&self) -> ProcessMark {
+        mark(&self.view)
+    }
+}
+
+/// The process of an instance.
+pub(crate) fn mark(view: &InstanceView) -> ProcessMark {
+    ProcessMark { pid: view.pid, start_ticks: view.start_ticks }
+}
+
+/// The directory as the shell spells it, where that is the same one (C056).
+fn spelled(cwd: PathBuf, env: &[(OsString, OsString)]) -> PathBuf {
+    let named = env.iter().find(|(name, _)| name == OsStr::new("PWD"));
+    let named = named.map(|(_, value)| Path::new(value)).filter(|path| path.is_absolute());
+    match named.and_then(|path| Some((path, std::fs::canonicalize(path).ok()?))) {
+        Some((path, real)) if real == cwd => path.to_owned(),
+        _ => cwd,
+    }
+}
+
+/// Only for what does not depend on a home or a search path.
+fn reader() -> ProcHost {
+    ProcHost { home: None, path: OsString::new() }
+}
