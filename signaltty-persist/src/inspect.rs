@@ -184,7 +184,8 @@ fn decoded<F: Fs>(dir: &StateDir<F>) -> Result<Option<crate::schema::Decoded>, B
     let unreadable = |operation, error| {
         Box::new(SnapshotFound::Unreadable(dir.error(operation, SNAPSHOT)(error)))
     };
-    let mut file = match dir.fs().open(SNAPSHOT) {
+    let place = dir.snapshot();
+    let mut file = match place.fs.open(place.name) {
         Ok(file) => file,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(unreadable("open", error)),

@@ -22,12 +22,17 @@ pub(crate) enum Sync {
 /// Makes names for temporaries.
 #[derive(Debug)]
 pub(crate) struct Temporaries {
+    prefix: String,
     count: u64,
 }
 
 impl Temporaries {
     pub(crate) fn new() -> Self {
-        Self { count: 0 }
+        Self::with_prefix(PREFIX)
+    }
+
+    pub(crate) fn with_prefix(prefix: &str) -> Self {
+        Self { prefix: prefix.to_owned(), count: 0 }
     }
 
     /// Writes a file that nobody reads yet, and gives its name. On an error
@@ -58,7 +63,7 @@ impl Temporaries {
     pub(crate) fn create<F: Fs>(&mut self, fs: &F) -> io::Result<(String, F::File)> {
         loop {
             self.count += 1;
-            let name = format!("{PREFIX}{}-{}", std::process::id(), self.count);
+            let name = format!("{}{}-{}", self.prefix, std::process::id(), self.count);
             match fs.create(&name) {
                 Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
                 file => return Ok((name, file?)),
@@ -88,9 +93,9 @@ pub(crate) fn put<F: Fs>(fs: &F, temporary: &str, name: &str) -> io::Result<()> 
 }
 
 /// Removes what an earlier process left, and says how much.
-pub(crate) fn sweep<F: Fs>(fs: &F) -> io::Result<usize> {
+pub(crate) fn sweep<F: Fs>(fs: &F, prefix: &str) -> io::Result<usize> {
     let mut swept = 0;
-    for name in fs.names()?.iter().filter(|name| name.starts_with(PREFIX)) {
+    for name in fs.names()?.iter().filter(|name| name.starts_with(prefix)) {
         match fs.remove(name) {
             Ok(()) => swept += 1,
             Err(error) if error.kind() == ErrorKind::NotFound => {}
@@ -100,4 +105,4 @@ pub(crate) fn sweep<F: Fs>(fs: &F) -> io::Result<usize> {
     Ok(swept)
 }
 
-const PREFIX: &str = ".tmp-";
+pub(crate) const PREFIX: &str = ".tmp-";

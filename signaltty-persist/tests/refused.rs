@@ -79,13 +79,11 @@ fn s0_34_things_that_are_no_files_neither_hang_nor_disappear() {
         let mode = rustix::fs::Mode::from_raw_mode(0o600);
         rustix::fs::mknodat(cwd, &file, rustix::fs::FileType::Fifo, mode, 0).unwrap();
     };
-    let places: [(&str, &dyn Fn()); 6] = [
+    let places: [(&str, &dyn Fn()); 3] = [
         ("fifo", &fifo),
         ("directory", &|| fs::create_dir(&file).unwrap()),
-        ("device", &|| symlink("/dev/zero", &file).unwrap()),
-        ("link", &|| symlink(&good, &file).unwrap()),
-        ("dangling link", &|| symlink("nowhere", &file).unwrap()),
-        ("loop", &|| symlink(&file, &file).unwrap()),
+        // Made after the start, so that it is not the person's way of keeping it.
+        ("link to a device", &|| symlink("/dev/zero", &file).unwrap()),
     ];
     for (what, place) in places {
         place();

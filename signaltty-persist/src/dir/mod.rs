@@ -6,6 +6,7 @@
 //!
 //! The lock excludes servers on the same state. It says nothing about sockets.
 
+mod linked;
 mod safety;
 
 use std::io;
@@ -17,9 +18,12 @@ use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 use signaltty_core::time::UnixMillis;
 
+use self::linked::Linked;
 use crate::error::{Holder, OpenError, PathError};
 use crate::fs::{Content, Fs, FsFile, OsFs, read_bounded, write_all};
 use crate::os_text::OsText;
+use crate::replace::PREFIX;
+use crate::snapshot::SNAPSHOT;
 
 /// The directory that holds all saved state, locked for this process.
 ///
@@ -39,6 +43,17 @@ struct Held<F: Fs> {
     /// where nothing is changed.
     _lock: Option<F::File>,
     owner_unwritten: Option<PathError>,
+    /// Where the snapshot is, if a link in its place leads elsewhere.
+    linked: Option<Linked<F>>,
+}
+
+/// Where the snapshot is: a directory and its name there.
+#[derive(Debug)]
+pub(crate) struct Place<'a, F> {
+    pub(crate) fs: &'a F,
+    pub(crate) name: &'a str,
+    /// What a temporary beside it begins with.
+    pub(crate) prefix: &'a str,
 }
 
 /// What a server says of itself to one that finds the directory locked.
@@ -56,14 +71,26 @@ impl StateDir<OsFs> {
     /// Makes the directory if it is missing, checks that nobody else can change
     /// it, and locks it.
     ///
-    /// A link is resolved once, here; later changes of it have no effect.
+    /// A link is resolved once, here; later changes of it have no effect. So is
+    /// one in the place of the snapshot (C022).
     ///
     /// # Errors
     ///
     /// [`OpenError::Held`] if another server has it. Nothing is changed then.
     pub fn open(path: &Path, owner: &Owner) -> Result<Self, OpenError> {
         let (fs, path) = safety::open_checked(path)?;
-        Self::lock(fs, path, owner)
+        let linked = linked::resolve(&path.join(SNAPSHOT))?;
+        Self::lock_with(fs, path, owner, linked)
+    }
+}
+
+impl StateDir<OsFs> {
+    /// A directory that is only looked at. Must not be given to whoever changes
+    /// anything.
+    pub(crate) fn look(fs: OsFs, path: PathBuf) -> Self {
+        // A link that cannot be followed is found again by whoever reads it.
+        let linked = linked::resolve(&path.join(SNAPSHOT)).ok().flatten();
+        Self::look_with(fs, path, linked)
     }
 }
 
@@ -74,6 +101,15 @@ impl<F: Fs> StateDir<F> {
     ///
     /// [`OpenError::Held`] if another server has it. Nothing is changed then.
     pub fn lock(fs: F, path: PathBuf, owner: &Owner) -> Result<Self, OpenError> {
+        Self::lock_with(fs, path, owner, None)
+    }
+
+    fn lock_with(
+        fs: F,
+        path: PathBuf,
+        owner: &Owner,
+        linked: Option<Linked<F>>,
+    ) -> Result<Self, OpenError> {
         let mut lock = match fs.lock(LOCK) {
             Ok(lock) => lock,
             Err(error) => return Err(refused(&fs, path, error)),
@@ -83,7 +119,7 @@ impl<F: Fs> StateDir<F> {
             path: path.join(LOCK),
             source,
         });
-        Ok(Self { held: Arc::new(Held { fs, path, _lock: Some(lock), owner_unwritten }) })
+        Ok(Self { held: Arc::new(Held { fs, path, _lock: Some(lock), owner_unwritten, linked }) })
     }
 
     /// Where it is, with links resolved.
@@ -97,10 +133,18 @@ impl<F: Fs> StateDir<F> {
         self.held.owner_unwritten.as_ref()
     }
 
-    /// A directory that is only looked at. Must not be given to whoever changes
-    /// anything.
-    pub(crate) fn look(fs: F, path: PathBuf) -> Self {
-        Self { held: Arc::new(Held { fs, path, _lock: None, owner_unwritten: None }) }
+    fn look_with(fs: F, path: PathBuf, linked: Option<Linked<F>>) -> Self {
+        Self { held: Arc::new(Held { fs, path, _lock: None, owner_unwritten: None, linked }) }
+    }
+
+    /// Where the snapshot is read and written.
+    pub(crate) fn snapshot(&self) -> Place<'_, F> {
+        match &self.held.linked {
+            Some(linked) => {
+                Place { fs: &linked.fs, name: &linked.name, prefix: &linked.temporaries }
+            }
+            None => Place { fs: &self.held.fs, name: SNAPSHOT, prefix: PREFIX },
+        }
     }
 
     pub(crate) fn fs(&self) -> &F {

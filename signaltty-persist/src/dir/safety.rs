@@ -85,7 +85,7 @@ fn sync(parent: &Path) -> Result<(), OpenError> {
 }
 
 /// Checks a directory above the state directory, and all above it.
-fn check_above(real: &Path) -> Result<(), OpenError> {
+pub(super) fn check_above(real: &Path) -> Result<(), OpenError> {
     let user = rustix::process::geteuid().as_raw();
     for path in real.ancestors() {
         let stat = rustix::fs::lstat(path).map_err(|errno| at("look at", path)(errno.into()))?;
@@ -112,7 +112,7 @@ fn permissions(stat: &Stat) -> u32 {
     Mode::from_raw_mode(stat.st_mode).as_raw_mode()
 }
 
-fn at(operation: &'static str, path: &Path) -> impl FnOnce(io::Error) -> OpenError {
+pub(super) fn at(operation: &'static str, path: &Path) -> impl FnOnce(io::Error) -> OpenError {
     let path = path.to_owned();
     move |source| {
         let too_long = Errno::from_io_error(&source) == Some(Errno::NAMETOOLONG);

@@ -16,8 +16,9 @@ use crate::fs::{Fs, FsFile, ensure_dir, write_all};
 /// Moves the snapshot aside. It is under its new name before the old one goes.
 pub(super) fn set_aside<F: Fs>(dir: &StateDir<F>, generation: u64) -> Result<PathBuf, PathError> {
     let backup = keep(dir, generation)?;
-    dir.fs().remove(SNAPSHOT).map_err(dir.error("remove", SNAPSHOT))?;
-    dir.fs().sync().map_err(dir.error("sync", ""))?;
+    let place = dir.snapshot();
+    place.fs.remove(place.name).map_err(dir.error("remove", SNAPSHOT))?;
+    place.fs.sync().map_err(dir.error("sync", ""))?;
     Ok(backup)
 }
 
@@ -29,7 +30,8 @@ pub(super) fn keep<F: Fs>(dir: &StateDir<F>, generation: u64) -> Result<PathBuf,
         dir.fs().sync().map_err(dir.error("sync", ""))?;
     }
     let names = corrupt.names().map_err(dir.error("list", CORRUPT))?;
-    let mut original = dir.fs().open(SNAPSHOT).map_err(dir.error("open", SNAPSHOT))?;
+    let place = dir.snapshot();
+    let mut original = place.fs.open(place.name).map_err(dir.error("open", SNAPSHOT))?;
     let identity = original.identity().map_err(dir.error("look at", SNAPSHOT))?;
     for name in &names {
         let same = corrupt.open(name).and_then(|file| file.identity());
@@ -43,7 +45,7 @@ pub(super) fn keep<F: Fs>(dir: &StateDir<F>, generation: u64) -> Result<PathBuf,
             continue;
         }
         let path = PathBuf::from(CORRUPT).join(&name);
-        let kept = match dir.fs().link(SNAPSHOT, &corrupt, &name) {
+        let kept = match place.fs.link(place.name, &corrupt, &name) {
             Err(error) if no_links(&error) => copy(&mut original, &corrupt, &name),
             kept => kept,
         };

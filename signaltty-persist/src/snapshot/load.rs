@@ -62,7 +62,8 @@ pub fn load<F: Fs>(dir: &StateDir<F>) -> Result<Loaded, LoadError> {
 
 /// Also gives the newest generation that is known to have been used.
 pub(super) fn load_with_generation<F: Fs>(dir: &StateDir<F>) -> Result<(Loaded, u64), LoadError> {
-    let mut file = match dir.fs().open(SNAPSHOT) {
+    let place = dir.snapshot();
+    let mut file = match place.fs.open(place.name) {
         Ok(file) => file,
         Err(error) if error.kind() == ErrorKind::NotFound => {
             return Ok((Loaded::Missing, newest_kept(dir)));

@@ -56,16 +56,20 @@ pub fn restore<F: Fs>(dir: &StateDir<F>, generation: u64) -> Result<Option<PathB
     let header = Header { generation: newest.max(generation) + 1, ..old.header };
     let bytes = to_json(&old.session, &header)?;
     let write = |error| SaveError::Write(dir.error("replace", SNAPSHOT)(error));
-    Temporaries::new().replace(dir.fs(), SNAPSHOT, &[&bytes], Sync::Data).map_err(write)?;
+    let place = dir.snapshot();
+    Temporaries::with_prefix(place.prefix)
+        .replace(place.fs, place.name, &[&bytes], Sync::Data)
+        .map_err(write)?;
     let sync = |error| SaveError::NotDurable(dir.error("sync", "")(error));
-    dir.fs().sync().map_err(sync)?;
+    place.fs.sync().map_err(sync)?;
     Ok(kept)
 }
 
 /// The number of the present snapshot, if there is one, and the newest known.
 fn present<F: Fs>(dir: &StateDir<F>) -> Result<(Option<u64>, u64), LoadError> {
     let unreadable = |error: PathError| LoadError::Unreadable(error);
-    let mut file = match dir.fs().open(SNAPSHOT) {
+    let place = dir.snapshot();
+    let mut file = match place.fs.open(place.name) {
         Ok(file) => file,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok((None, newest_kept(dir))),
         Err(error) => return Err(unreadable(dir.error("open", SNAPSHOT)(error))),

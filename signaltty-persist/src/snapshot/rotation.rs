@@ -97,12 +97,13 @@ impl Rotation {
         if self.last.is_none() && newest.is_some_and(|newest| apart(newest) < INTERVAL) {
             return Ok(false);
         }
-        let mut file = dir.fs().open(SNAPSHOT).map_err(dir.error("open", SNAPSHOT))?;
+        let place = dir.snapshot();
+        let mut file = place.fs.open(place.name).map_err(dir.error("open", SNAPSHOT))?;
         if !synced {
             file.sync_data().map_err(dir.error("sync", SNAPSHOT))?;
         }
         let name = format!("{}-{}.json", current.generation, current.saved_at);
-        let linked = match dir.fs().link(SNAPSHOT, &kept, &name) {
+        let linked = match place.fs.link(place.name, &kept, &name) {
             Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
             Err(error) if no_links(&error) => match read_bounded(&mut file, MAX_BYTES) {
                 Ok(Content::Whole(bytes)) => {

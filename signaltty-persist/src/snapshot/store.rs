@@ -25,7 +25,7 @@ use super::tails::{Fingerprint, TailFailure, Tails};
 use crate::dir::StateDir;
 use crate::error::{LoadError, PathError, SaveError};
 use crate::fs::{Fs, OsFs};
-use crate::replace::{Sync, Temporaries, put, sweep};
+use crate::replace::{PREFIX, Sync, Temporaries, put, sweep};
 use crate::tail::HISTORY;
 
 /// The one writer of a state directory.
@@ -34,6 +34,8 @@ pub struct Store<F: Fs = OsFs> {
     dir: StateDir<F>,
     program: Program,
     temporaries: Temporaries,
+    /// Those beside the snapshot, wherever that is.
+    beside: Temporaries,
     /// The newest generation that was ever used.
     generation: u64,
     /// What is in the file, as far as that is known.
@@ -130,10 +132,12 @@ impl<F: Fs> Store<F> {
             _ => (None, false),
         };
         let sweep_failure = sweep_all(&dir).err();
+        let beside = Temporaries::with_prefix(dir.snapshot().prefix);
         let store = Self {
             dir,
             program,
             temporaries: Temporaries::new(),
+            beside,
             generation,
             saved: None,
             current,
@@ -212,15 +216,15 @@ impl<F: Fs> Store<F> {
     ) -> Result<Option<PathError>, SaveError> {
         let write = |error| SaveError::Write(self.dir.error("save", SNAPSHOT)(error));
         let sync = if synced { Sync::Data } else { Sync::No };
-        let fs = self.dir.fs();
-        let temporary = self.temporaries.write(fs, &[file], sync).map_err(write)?;
+        let place = self.dir.snapshot();
+        let temporary = self.beside.write(place.fs, &[file], sync).map_err(write)?;
         let kept = match self.current.filter(|_| self.full) {
             Some(old) => {
                 self.rotation.keep(&self.dir, &mut self.temporaries, old, self.durable, now)
             }
             None => Ok(false),
         };
-        put(fs, &temporary, SNAPSHOT).map_err(write)?;
+        put(place.fs, &temporary, place.name).map_err(write)?;
         // From here on a reader sees the new file, but a crash may bring back
         // the old one: neither is known to be what is on the disk.
         self.saved = None;
@@ -229,7 +233,7 @@ impl<F: Fs> Store<F> {
         self.current = Some(Stamp { generation: self.generation, saved_at: session.saved_at.0 });
         if synced {
             let sync = |error| SaveError::NotDurable(self.dir.error("sync", "")(error));
-            fs.sync().map_err(sync)?;
+            place.fs.sync().map_err(sync)?;
             self.durable = true;
         }
         Ok(match kept {
@@ -241,10 +245,14 @@ impl<F: Fs> Store<F> {
 }
 
 fn sweep_all<F: Fs>(dir: &StateDir<F>) -> Result<(), PathError> {
-    sweep(dir.fs()).map_err(dir.error("sweep", ""))?;
+    sweep(dir.fs(), PREFIX).map_err(dir.error("sweep", ""))?;
+    let place = dir.snapshot();
+    if place.prefix != PREFIX {
+        sweep(place.fs, place.prefix).map_err(dir.error("sweep beside", SNAPSHOT))?;
+    }
     for name in [HISTORY, CORRUPT, SNAPSHOTS] {
         match dir.fs().dir(name) {
-            Ok(inner) => sweep(&inner).map_err(dir.error("sweep", name))?,
+            Ok(inner) => sweep(&inner, PREFIX).map_err(dir.error("sweep", name))?,
             Err(error) if error.kind() == ErrorKind::NotFound => 0,
             Err(error) => return Err(dir.error("open", name)(error)),
         };
