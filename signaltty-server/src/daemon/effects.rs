@@ -221,7 +221,18 @@ impl Daemon {
             }
             let requests: Vec<_> = forget.iter().map(|(request, _)| *request).collect();
             let now = now.mono;
-            let job = SaveJob { token, session, durability, tails, missed, closed, forget, now };
+            let job = SaveJob {
+                token,
+                session,
+                durability,
+                tails,
+                missed,
+                closed,
+                forget,
+                now,
+                #[cfg(test)]
+                panics: false,
+            };
             if !saver.save(job) {
                 let outcome = SaveOutcome::failed("the saver did not take the save", &requests);
                 let _ = events.send(Event::Saved { token, outcome }).await;

@@ -35,6 +35,11 @@ pub enum ServerError {
         /// Why.
         source: io::Error,
     },
+    /// It ended as asked, and its last save failed.
+    #[error(
+        "the last save failed; what changed since the last good one is lost (the log says why)"
+    )]
+    NotSaved,
     /// The loop panicked; a bug. What was saved before is there.
     #[error("a bug: the server's loop panicked; see the log")]
     Panicked,

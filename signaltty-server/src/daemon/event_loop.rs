@@ -125,7 +125,8 @@ pub(crate) async fn run_loop(parts: Parts) -> Result<(), ServerError> {
         _ => 0,
     };
     let dir = opened.store.dir().clone();
-    let (session, load, mut problems) = super::load::restore(opened.loaded, epoch, config, clock);
+    let (session, load, mut problems) =
+        super::load::restore(opened.loaded, epoch, config, clock, &dir);
     problems.extend(parts.leftovers.lines());
     let (saver, thread) = Saver::start(opened.store, send.clone())
         .map_err(|source| ServerError::Setup { what: "start the saver", source })?;
@@ -175,6 +176,7 @@ pub(crate) async fn run_loop(parts: Parts) -> Result<(), ServerError> {
     };
     daemon.serve(&mut receive).await;
     daemon.stop_children(&mut receive).await;
+    let lost = daemon.session.save_failures() > 0;
     launch::remove_all(&daemon.own_dir);
     drop(daemon);
     drop(receive);
@@ -183,7 +185,7 @@ pub(crate) async fn run_loop(parts: Parts) -> Result<(), ServerError> {
     if !matches!(joined, Ok((Ok(()), Ok(())))) {
         tracing::error!("the saver or the recorder of events did not end as it should");
     }
-    Ok(())
+    if lost { Err(ServerError::NotSaved) } else { Ok(()) }
 }
 
 impl Daemon {

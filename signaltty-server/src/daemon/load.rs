@@ -2,15 +2,16 @@
 
 use signaltty_core::id::ServerEpoch;
 use signaltty_core::session::{Config, Session};
-use signaltty_persist::Loaded;
+use signaltty_persist::{Loaded, StateDir, history, older};
 
-use super::clock::Clock;
+use super::clock::{Clock, rfc3339};
 
 pub(super) fn restore(
     loaded: Loaded,
     epoch: ServerEpoch,
     config: Config,
     clock: Clock,
+    dir: &StateDir,
 ) -> (Session, String, Vec<String>) {
     match loaded {
         Loaded::Missing => (Session::new(epoch, config), "missing".to_owned(), Vec::new()),
@@ -30,8 +31,9 @@ pub(super) fn restore(
         Loaded::Corrupt { backup, reason } => {
             let line = format!(
                 "the saved state could not be read ({reason}); it was moved to {}, saved output \
-                 was kept, and the server started empty",
-                backup.display()
+                 was kept, and the server started empty{}",
+                backup.display(),
+                way_back(dir)
             );
             tracing::error!("{line}");
             (Session::new(epoch, config), "corrupt".to_owned(), vec![line])
@@ -39,12 +41,27 @@ pub(super) fn restore(
         Loaded::EmptyFile { backup } => {
             let line = format!(
                 "the saved state was an empty file, as a loss of power leaves; it was moved to \
-                 {}, saved output was kept, and the server started empty",
-                backup.display()
+                 {}, saved output was kept, and the server started empty{}",
+                backup.display(),
+                way_back(dir)
             );
             tracing::error!("{line}");
             (Session::new(epoch, config), "empty_file".to_owned(), vec![line])
         }
         _ => (Session::new(epoch, config), "unknown".to_owned(), Vec::new()),
     }
+}
+
+/// Names the newest older snapshot that can be read, and how to go back to it
+/// (C004).
+fn way_back(dir: &StateDir) -> String {
+    let entries = history(dir).unwrap_or_default();
+    let good = entries.iter().rev().find(|entry| older(dir, entry.generation).is_ok());
+    good.map_or_else(String::new, |entry| {
+        format!(
+            "; stop it and run `signaltty-server history restore {}` to go back to the state of {}",
+            entry.generation,
+            rfc3339(entry.saved_at)
+        )
+    })
 }

@@ -39,6 +39,9 @@ pub(crate) struct SaveJob {
     pub(crate) forget: Vec<(RequestId, Forget)>,
     /// Monotonic time since the server started.
     pub(crate) now: Duration,
+    /// As a bug would.
+    #[cfg(test)]
+    pub(crate) panics: bool,
 }
 
 /// The output of one pane.
@@ -158,6 +161,10 @@ fn requests(job: &SaveJob) -> Vec<RequestId> {
 }
 
 fn save(store: &mut Store, job: &SaveJob) -> SaveOutcome {
+    #[cfg(test)]
+    if job.panics {
+        std::panic::resume_unwind(Box::new("as asked"));
+    }
     let tails: Vec<_> = job.tails.iter().map(|tail| (tail.pane, tail.bytes.as_slice())).collect();
     let durability = match job.durability {
         Durability::Relaxed => signaltty_persist::Durability::Relaxed,
@@ -216,3 +223,61 @@ fn forget(store: &mut Store, wanted: &[(RequestId, Forget)]) -> Vec<Outcome> {
 }
 
 const PANICKED: &str = "a bug: the save panicked; see the log";
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    use signaltty_core::save::{SaveConfig, SavePolicy};
+    use signaltty_core::time::UnixMillis;
+    use signaltty_persist::{Owner, Program, StateDir};
+
+    use super::*;
+
+    /// A save whose token a policy gave.
+    fn job(policy: &mut SavePolicy, panics: bool) -> SaveJob {
+        policy.require_barrier();
+        let (token, durability) = policy.start(Duration::ZERO).unwrap();
+        SaveJob {
+            token,
+            session: SavedSession::default(),
+            durability,
+            tails: Vec::new(),
+            missed: Vec::new(),
+            closed: Vec::new(),
+            forget: vec![(RequestId(7), Forget::default())],
+            now: Duration::ZERO,
+            panics,
+        }
+    }
+
+    #[test]
+    fn d31_a_panic_in_a_save_is_a_failed_save_and_the_next_one_works() {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::set_permissions(dir.path(), std::fs::Permissions::from_mode(0o700)).unwrap();
+        let owner = Owner { pid: 1, started_at: UnixMillis(0), socket: None };
+        let state = StateDir::open(dir.path(), &owner).unwrap();
+        let store = Store::open(state, Program::default()).unwrap().store;
+        let (send, mut receive) = mpsc::channel(4);
+        let (saver, thread) = Saver::start(store, send).unwrap();
+        let mut policy = SavePolicy::new(SaveConfig::default());
+        for panics in [true, false] {
+            assert!(saver.save(job(&mut policy, panics)));
+            let Some(Event::Saved { token, outcome }) = receive.blocking_recv() else {
+                panic!("no result");
+            };
+            let result = outcome.result;
+            assert_eq!(result.is_err(), panics);
+            assert_eq!(dir.path().join("snapshot.json").exists(), !panics);
+            let said = outcome.detail.unwrap_or_default();
+            assert_eq!(said.contains("a bug"), panics, "{said}");
+            // Whoever waits for it is answered in either case.
+            assert_eq!(outcome.forgot.len(), 1);
+            assert_eq!(outcome.forgot[0].1.is_err(), panics);
+            assert!(policy.finish(Duration::ZERO, token, result));
+            assert_eq!(policy.failures() > 0, panics, "it is tried again");
+        }
+        drop(saver);
+        thread.join().unwrap();
+    }
+}

@@ -124,10 +124,12 @@ fn s0_28_a_save_that_fails_releases_and_stops_all_the_same() {
     server.ask("pane.rename", json!({"pane": pane, "title": "in vain"}));
     logind.prepare(true);
     logind.released();
-    server.wait_exit();
+    // Whoever started it learns that something is lost.
+    assert_eq!(server.wait_exit().code(), Some(1));
     wait_gone(&children);
     let said = server.stderr();
     assert!(said.contains("the state was not saved"), "{said}");
+    assert!(said.contains("the last save failed"), "{said}");
 }
 
 #[test]

@@ -39,7 +39,7 @@ const BURST: usize = 4;
 const LANES: usize = 3;
 
 #[test]
-fn d6_inv_p1_a_kill_at_any_moment_loses_only_the_last_window() {
+fn d6_inv_p1_c010_a_kill_at_any_moment_loses_only_the_last_window() {
     let rounds = std::env::var("SIGNALTTY_KILL_ROUNDS").map_or(12, |text| text.parse().unwrap());
     let mut random = Random::from_env("SIGNALTTY_KILL_SEED");
     // Most of a round is waiting, so a few run at a time, each on its own state.

@@ -126,6 +126,44 @@ fn c004_s0_34_a_damaged_state_is_kept_aside_said_and_replaced() {
 }
 
 #[test]
+fn c004_c007_the_way_back_is_named_works_and_nothing_of_the_damage_is_lost() {
+    for content in [&b""[..], br#"{"version":1,"workspaces":["#] {
+        let home = Home::new();
+        let mut server = Server::start(&home);
+        let pane = server.spawn(&home, &["/bin/sleep", "1000"]);
+        server.wait_saved();
+        server.ask("pane.rename", json!({"pane": pane, "title": "two"}));
+        assert!(server.term().success());
+        let kept = files_below(&home.path("state/snapshots"));
+        assert_eq!(kept.len(), 1);
+        fs::write(home.snapshot_path(), content).unwrap();
+        let mut hint = String::new();
+        // Two starts: neither takes anything away.
+        for start in 0..2 {
+            let mut server = Server::start(&home);
+            if start == 0 {
+                hint = server.status()["problems"][0].as_str().unwrap().to_owned();
+            }
+            assert!(server.term().success());
+            assert_eq!(files_below(&home.path("state/snapshots")), kept);
+            let aside = files_below(&home.path("state/corrupt"));
+            assert!(aside.values().any(|bytes| bytes == content), "start {start}");
+        }
+        // What is said to be the way back is.
+        let number = hint.split("history restore ").nth(1).expect(&hint);
+        let number = number.split('`').next().unwrap();
+        let restored = std::process::Command::new(env!("CARGO_BIN_EXE_signaltty-server"))
+            .args(["history", "restore", number, "--state-dir"])
+            .arg(home.state())
+            .output()
+            .unwrap();
+        assert!(restored.status.success(), "{restored:?}");
+        let server = Server::start(&home);
+        assert_eq!(server.panes().len(), 1);
+    }
+}
+
+#[test]
 fn s0_33_a_first_start_is_empty_and_warns_of_nothing() {
     let home = Home::new();
     let server = Server::start(&home);
