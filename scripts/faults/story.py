@@ -7,6 +7,7 @@ A line on standard output for each fact that a client may rely on:
 
     journal ID          cursors are of this journal
     pub SEQ             an event with this number was published
+    gap                 an event without a number was published
     state TITLE PANES   the server says that this state is on the disk
     last TITLE PANES    that, and it has ended
 
@@ -30,7 +31,9 @@ def events(stream, wanted):
         event = stream.line(5.0)
         if event is None:
             return
-        if event.get("seq") is not None:
+        if event.get("event") == "events.missed" or event.get("seq") is None:
+            say("gap")
+        else:
             say("pub", event["seq"])
         wanted -= 1
 

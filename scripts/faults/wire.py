@@ -68,7 +68,7 @@ class Server:
         home = os.path.join(self.dir, "home")
         os.mkdir(home)
         env = {"PATH": os.environ["PATH"], "HOME": home, "SHELL": "/bin/sh",
-               "SIGNALTTY_LOGIND": "0", "LANG": "C.UTF-8"}
+               "SIGNALTTY_LOGIND": "0", "LANG": "C.UTF-8", "XDG_RUNTIME_DIR": self.dir}
         libc = ctypes.CDLL(None)
         with open(self.log_path, "wb") as log:
             self.process = subprocess.Popen(
@@ -84,8 +84,11 @@ class Server:
             if self.process.poll() is not None:
                 return None
             try:
-                return Client(self.socket_path)
-            except OSError:
+                client = Client(self.socket_path)
+                # One that will not start accepts until it knows.
+                client.ask("server.status")
+                return client
+            except (OSError, Gone):
                 time.sleep(0.005)
         raise Gone("the server neither answers nor ends")
 
