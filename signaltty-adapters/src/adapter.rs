@@ -13,7 +13,7 @@ use signaltty_core::restore::Refusal;
 
 use crate::{
     AdapterError, AgentHost, AgentSpec, Launch, LaunchContext, LaunchFacts, OfficialCommand,
-    PreparedLaunch,
+    PreparedLaunch, Question,
 };
 
 /// One agent: its records, its resume command, and the evidence that it shows.
@@ -75,6 +75,12 @@ pub trait AgentAdapter: Send + Sync {
         instance: InstanceId,
         report: &HookReport<'_>,
     ) -> Result<AgentReport, AdapterError>;
+
+    /// What a report asks a person for, where the agent's hook can wait for the
+    /// answer. Pure. By default nothing: the agent asks in its own terminal.
+    fn question(&self, _report: &HookReport<'_>) -> Option<Question> {
+        None
+    }
 
     /// Looks for the saved conversation's own record before anything starts,
     /// and compares it with the anchor.

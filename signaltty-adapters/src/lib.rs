@@ -103,6 +103,7 @@ mod opencode;
 ))]
 mod preflight;
 mod proc;
+mod question;
 pub mod records;
 mod registry;
 mod spec;
@@ -133,5 +134,6 @@ pub use launch::{Integration, Launch, LaunchContext, LaunchFacts, LaunchFile, Pr
 #[cfg(feature = "opencode")]
 pub use opencode::OpenCodeAdapter;
 pub use proc::{Job, ProcHost};
+pub use question::Question;
 pub use registry::{Adapters, RegistryError};
 pub use spec::{AgentSpec, IdForm};

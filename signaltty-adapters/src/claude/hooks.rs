@@ -7,6 +7,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
+use super::question;
 use crate::{AdapterError, Integration, Launch, LaunchContext, LaunchFile, PreparedLaunch};
 
 /// Adds our settings to a launch.
@@ -54,7 +55,9 @@ fn settings(hook_program: &Path) -> Result<Vec<u8>, AdapterError> {
     let hooks: serde_json::Map<String, Value> = EVENTS
         .iter()
         .map(|event| {
-            let one = json!({"type": "command", "command": command, "timeout": HOOK_SECONDS});
+            let waits = *event == question::EVENT;
+            let seconds = if waits { QUESTION_SECONDS } else { HOOK_SECONDS };
+            let one = json!({"type": "command", "command": command, "timeout": seconds});
             ((*event).to_owned(), json!([{"hooks": [one]}]))
         })
         .collect();
@@ -156,6 +159,10 @@ const EVENTS: [&str; 6] =
 
 /// How long Claude waits for a report to be passed on.
 const HOOK_SECONDS: u32 = 5;
+
+/// How long it waits for one that a person may answer: longer than the hook
+/// does (120 s), so that the hook ends by itself.
+const QUESTION_SECONDS: u32 = 130;
 
 const OURS: [&str; 3] = ["--settings", "--bare", "--safe-mode"];
 

@@ -10,6 +10,7 @@
 mod evidence;
 mod hooks;
 pub(crate) mod line;
+mod question;
 mod record;
 mod report;
 
@@ -27,7 +28,7 @@ use crate::preflight;
 use crate::spec::known_kind;
 use crate::{
     AdapterError, AgentAdapter, AgentHost, AgentSpec, HookReport, IdForm, InstanceView, Launch,
-    LaunchContext, OfficialCommand, PreparedLaunch,
+    LaunchContext, OfficialCommand, PreparedLaunch, Question,
 };
 
 /// The adapter of Claude Code.
@@ -87,6 +88,10 @@ impl AgentAdapter for ClaudeAdapter {
         report: &HookReport<'_>,
     ) -> Result<AgentReport, AdapterError> {
         report::read(&self.spec, instance, report)
+    }
+
+    fn question(&self, report: &HookReport<'_>) -> Option<Question> {
+        question::read(report)
     }
 
     async fn preflight(

@@ -171,7 +171,7 @@ fn plain(path: &Path) -> PathBuf {
     plain
 }
 
-fn text<'a>(payload: &'a Map<String, Value>, name: &str) -> Option<&'a str> {
+pub(super) fn text<'a>(payload: &'a Map<String, Value>, name: &str) -> Option<&'a str> {
     payload.get(name).and_then(Value::as_str)
 }
 

@@ -4,6 +4,10 @@
 //! ends with 0 (what a hook prints goes into the agent's context, and an exit
 //! code of 2 blocks its prompt), takes a second at most, and starts nothing. A
 //! report that does not get through is lost; the server has other ways to see.
+//!
+//! Only a report that asks a person for a decision waits longer, and prints
+//! what the person decided. Whatever else happens prints nothing, which grants
+//! nothing: the agent asks in its own terminal.
 
 use std::ffi::OsString;
 use std::io::{self, Read as _, Write as _};
@@ -14,9 +18,9 @@ use std::time::Duration;
 use clap::{Args, Parser as _};
 
 use super::{Cli, Verb};
-use crate::client::Client;
+use crate::client::{Client, ClientError};
 use crate::config::Paths;
-use crate::protocol::{AgentHook, HookAnswer};
+use crate::protocol::{AgentHook, Decided, HookAnswer};
 
 /// Arguments of `hook`.
 #[derive(Debug, Args)]
@@ -49,36 +53,68 @@ pub(super) fn run(args: &[OsString]) {
         std::panic::set_hook(Box::new(|_| {}));
     }
     let args = args.to_vec();
-    let said = within(LIMIT, move || {
+    let ended = within(LIMIT, PATIENCE, move |waits| {
         let cli = Cli::try_parse_from(args).map_err(|error| error.to_string())?;
         let Some(Verb::Hook(args)) = cli.verb else {
             return Err("another verb than hook".to_owned());
         };
         let report = Report::of(args.agent, |name| std::env::var_os(name))?;
-        report.send(io::stdin())
+        report.send(io::stdin(), waits)
     });
+    if let Some(output) = &ended.output {
+        // Nobody reads it any more where this fails.
+        let _ = writeln!(io::stdout(), "{output}");
+    }
     if debug {
+        let said = &ended.said;
         let _ = writeln!(io::stderr(), "{}", super::text::safe_lines(said.trim_end()));
     }
 }
 
+/// What a report came to.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Ended {
+    /// In words.
+    said: String,
+    /// What the agent is to read.
+    output: Option<String>,
+}
+
+impl From<String> for Ended {
+    fn from(said: String) -> Self {
+        Self { said, output: None }
+    }
+}
+
 /// What `work` came to, or that it took too long or panicked. It is left
-/// behind then, and ends with the process.
+/// behind then, and ends with the process. Work that says that it waits for a
+/// person gets `patience` from then on.
 fn within(
     limit: Duration,
-    work: impl FnOnce() -> Result<String, String> + Send + 'static,
-) -> String {
-    let (done, result) = mpsc::channel();
+    patience: Duration,
+    work: impl FnOnce(&dyn Fn()) -> Result<Ended, String> + Send + 'static,
+) -> Ended {
+    let (done, progress) = mpsc::channel();
     let thread = std::thread::Builder::new().name("hook".to_owned());
     let started = thread.spawn(move || {
         // Nobody may be waiting any more.
-        let _ = done.send(work());
+        let waits = || drop(done.send(None));
+        let ended = work(&waits).unwrap_or_else(Ended::from);
+        let _ = done.send(Some(ended));
     });
-    match started.map(|_| result.recv_timeout(limit)) {
-        Ok(Ok(Ok(said) | Err(said))) => said,
-        Ok(Err(mpsc::RecvTimeoutError::Timeout)) => format!("gave up after {limit:?}"),
-        Ok(Err(mpsc::RecvTimeoutError::Disconnected)) => "panicked".to_owned(),
-        Err(error) => format!("cannot start a thread: {error}"),
+    if let Err(error) = started {
+        return format!("cannot start a thread: {error}").into();
+    }
+    let mut limit = limit;
+    loop {
+        match progress.recv_timeout(limit) {
+            Ok(Some(ended)) => return ended,
+            Ok(None) => limit = patience,
+            Err(mpsc::RecvTimeoutError::Timeout) => {
+                return format!("gave up after {limit:?}").into();
+            }
+            Err(mpsc::RecvTimeoutError::Disconnected) => return "panicked".to_owned().into(),
+        }
     }
 }
 
@@ -110,7 +146,7 @@ impl Report {
     }
 
     /// Reads what the agent wrote and passes it on.
-    fn send(self, input: impl io::Read) -> Result<String, String> {
+    fn send(self, input: impl io::Read, waits: &dyn Fn()) -> Result<Ended, String> {
         let mut payload = Vec::new();
         let read = input.take(MAX_PAYLOAD + 1).read_to_end(&mut payload);
         let length = read.map_err(|error| format!("cannot read standard input: {error}"))?;
@@ -129,18 +165,28 @@ impl Report {
             .enable_all()
             .build()
             .map_err(|error| error.to_string())?;
-        let answer: Result<HookAnswer, _> = runtime.block_on(async {
-            let mut client = Client::connect(&paths).await?;
-            client.call("agent.hook", &params).await
-        });
-        match answer.map_err(|error| error.to_string())? {
-            HookAnswer { accepted: true, .. } => Ok("accepted".to_owned()),
-            HookAnswer { reason, .. } => Err(reason.unwrap_or_else(|| "not accepted".to_owned())),
-        }
+        runtime.block_on(async {
+            let text = |error: ClientError| error.to_string();
+            let mut client = Client::connect(&paths).await.map_err(text)?;
+            match client.call("agent.hook", &params).await.map_err(text)? {
+                HookAnswer { accepted: true, asks: true, .. } => {}
+                HookAnswer { accepted: true, .. } => return Ok("accepted".to_owned().into()),
+                HookAnswer { reason, .. } => {
+                    return Err(reason.unwrap_or_else(|| "not accepted".to_owned()));
+                }
+            }
+            waits();
+            let decided: Decided = client.call("agent.ask", &params).await.map_err(text)?;
+            let said = format!("decided: {:?}", decided.answer);
+            Ok(Ended { said, output: Some(decided.output) })
+        })
     }
 }
 
 const LIMIT: Duration = Duration::from_secs(1);
+
+/// How long a hook waits for a person, once the server said that it asks one.
+const PATIENCE: Duration = Duration::from_secs(120);
 
 const MAX_PAYLOAD: u64 = 1024 * 1024;
 
@@ -203,15 +249,62 @@ mod tests {
 
     #[test]
     fn slow_and_panicking_work_is_given_up() {
-        let (_never, waits) = mpsc::channel::<()>();
-        let slow = move || {
-            let _ = waits.recv();
-            Ok(String::new())
-        };
-        assert!(within(Duration::from_millis(1), slow).contains("gave up"));
-        let said = within(Duration::from_secs(9), || panic!("on purpose"));
-        assert_eq!(said, "panicked");
-        assert_eq!(within(Duration::from_secs(9), || Err("e".into())), "e");
+        const LONG: Duration = Duration::from_secs(9);
+        const SHORT: Duration = Duration::from_millis(1);
+        for waits_first in [false, true] {
+            let (_never, waits) = mpsc::channel::<()>();
+            let slow = move |says: &dyn Fn()| {
+                if waits_first {
+                    says();
+                }
+                let _ = waits.recv();
+                Ok(Ended::default())
+            };
+            let (limit, patience) = if waits_first { (LONG, SHORT) } else { (SHORT, LONG) };
+            let ended = within(limit, patience, slow);
+            assert!(ended.said.contains("gave up after 1ms"), "{ended:?}");
+            assert_eq!(ended.output, None, "nothing is granted");
+        }
+        let ended = within(LONG, LONG, |_| panic!("on purpose"));
+        assert_eq!(ended, "panicked".to_owned().into());
+        assert_eq!(within(LONG, LONG, |_| Err("e".into())).said, "e");
+    }
+
+    #[test]
+    fn a_decision_is_waited_for_and_printed_and_nothing_else_is() {
+        let ask = r#"{"id":"1","result":{"accepted":true,"asks":true}}"#;
+        for (second, output) in [
+            (Some(r#"{"id":"2","result":{"answer":"allow","output":"YES"}}"#), Some("YES")),
+            (Some(r#"{"id":"2","error":{"code":"TIMED_OUT","message":"nobody"}}"#), None),
+            (None, None),
+        ] {
+            let dir = tempfile::tempdir().unwrap();
+            let socket = dir.path().join("s");
+            let listener = UnixListener::bind(&socket).unwrap();
+            let server = std::thread::spawn(move || {
+                let (mut stream, _) = listener.accept().unwrap();
+                let mut lines = io::BufReader::new(stream.try_clone().unwrap()).lines();
+                lines.next().unwrap().unwrap();
+                writeln!(stream, "{ask}").unwrap();
+                let asked = lines.next().unwrap().unwrap();
+                if let Some(second) = second {
+                    writeln!(stream, "{second}").unwrap();
+                }
+                asked
+            });
+            let report = Report {
+                socket: socket.clone(),
+                agent: "claude".into(),
+                launch: "secret".into(),
+                agent_pid: None,
+            };
+            let told = std::cell::Cell::new(false);
+            let ended = report.send(&b"{}"[..], &|| told.set(true));
+            let ended = ended.unwrap_or_else(Ended::from);
+            assert_eq!(ended.output.as_deref(), output, "{ended:?}");
+            assert!(told.get());
+            assert!(server.join().unwrap().contains("agent.ask"));
+        }
     }
 
     #[test]
@@ -233,13 +326,13 @@ mod tests {
             stream.write_all(answer).unwrap();
             line
         });
-        assert_eq!(make().send(&b"\xffgarbage"[..]).unwrap_err(), "no JSON");
+        assert_eq!(make().send(&b"\xffgarbage"[..], &|| {}).unwrap_err(), "no JSON");
         let request = server.join().unwrap();
         assert!(request.contains("\u{fffd}garbage"), "{request}");
         // Nobody listens any more, and that is found out only for a payload
         // that would be sent.
         let huge = io::repeat(b'x').take(MAX_PAYLOAD + 1);
-        assert!(make().send(huge).unwrap_err().contains("more than"));
-        assert!(make().send(&b"{}"[..]).unwrap_err().contains("no server"));
+        assert!(make().send(huge, &|| {}).unwrap_err().contains("more than"));
+        assert!(make().send(&b"{}"[..], &|| {}).unwrap_err().contains("no server"));
     }
 }

@@ -98,6 +98,8 @@ enum Verb {
     Resume(resume::ResumeArgs),
     /// Remove what a pane or a workspace said and showed, from the disk too
     Forget(forget::ForgetArgs),
+    /// Decide what the agent in a pane asks a permission for
+    Answer(pane::AnswerArgs),
     /// Print events as JSON lines
     Events(events::EventsArgs),
     /// Report to the server; for agents
@@ -159,6 +161,7 @@ async fn run(context: &Context, verb: Option<Verb>) -> Result<Exit, Failure> {
         Verb::Workspace(verb) => workspace::run(context, verb).await?,
         Verb::Resume(args) => return resume::run(context, args).await,
         Verb::Forget(args) => forget::run(context, args).await?,
+        Verb::Answer(args) => pane::answer(context, args).await?,
         Verb::Events(args) => return events::run(context, args).await,
         Verb::Shutdown(args) => server::shutdown(context, args).await?,
         Verb::Demo(args) => return demo::run(context, args).await,

@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, ValueEnum};
 use serde_json::Value;
 
 use super::create::{SpawnArgs, pane_id};
@@ -11,9 +11,34 @@ use super::spawn::{self, SpawnByArgs};
 use super::text::Colours;
 use super::{Context, Failure, place, safe, screen, tree};
 use crate::protocol::{
-    PaneInfo, PaneKeys, PaneMove, PaneRead, PaneRef, PaneRename, PaneResume, PaneSend, PaneSplit,
-    PaneSwap, PaneText, PaneWeight, SplitDirection, WireOs, key_bytes,
+    Answer, PaneAnswer, PaneInfo, PaneKeys, PaneMove, PaneRead, PaneRef, PaneRename, PaneResume,
+    PaneSend, PaneSplit, PaneSwap, PaneText, PaneWeight, SplitDirection, WireOs, key_bytes,
 };
+
+/// Arguments of `answer`.
+#[derive(Debug, Args)]
+pub(super) struct AnswerArgs {
+    /// The pane whose agent asks: its id, or the start of it
+    pane: String,
+    /// Yes, this once, or no
+    answer: Word,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Word {
+    Allow,
+    Deny,
+}
+
+/// Decides what the agent in a pane asks a permission for.
+pub(super) async fn answer(context: &Context, args: AnswerArgs) -> Result<(), Failure> {
+    let answer = match args.answer {
+        Word::Allow => Answer::Allow,
+        Word::Deny => Answer::Deny,
+    };
+    let ask = PaneAnswer { pane: args.pane, answer };
+    context.order("pane.answer", &ask).await
+}
 
 /// Verbs about panes. PANE is an id or the start of one.
 #[derive(Debug, Subcommand)]

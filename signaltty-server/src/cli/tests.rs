@@ -265,6 +265,7 @@ fn pane(state: &str) -> PaneNode {
             last_failure: None,
             integration: None,
         }),
+        decision: None,
         created_at: "2026-03-10T11:00:00Z".into(),
     }
 }

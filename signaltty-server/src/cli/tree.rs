@@ -149,6 +149,11 @@ pub(super) fn command_words(argv: &[WireOs]) -> String {
 /// What a person should know of a pane, a line each, with what to do.
 pub(super) fn notes(pane: &PaneNode, now: Timestamp) -> Vec<String> {
     let mut notes = Vec::new();
+    if let Some(question) = &pane.decision {
+        notes.push(format!("asks for a permission: {}", safe(question)));
+        let id = safe(&pane.id);
+        notes.push(format!("decide with: signaltty answer {id} allow, or deny"));
+    }
     if let Some(agent) = &pane.agent {
         if agent.interrupted {
             notes.push("a turn was interrupted".to_owned());

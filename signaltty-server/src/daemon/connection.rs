@@ -80,12 +80,19 @@ pub(crate) async fn serve(
             }
         };
         let id = request.id.clone();
+        let ends_with_client = request.method == "agent.ask";
         let (respond, answer) = oneshot::channel();
         let due = replies.due();
         if events.send(Event::Request { peer, request, respond }).await.is_err() {
             return Ok(());
         }
-        let Ok(answer) = answer.await else {
+        let answer = tokio::select! {
+            answer = answer => answer,
+            // What it asks of a person is of no use any more. Any other request
+            // is answered also to a client that only stopped writing.
+            () = gone(&mut stream, &mut buffer, max), if ends_with_client => return Ok(()),
+        };
+        let Ok(answer) = answer else {
             let gone = WireError::new("STOPPING", "the server is stopping");
             return write_error(&mut stream, &id, gone).await;
         };
@@ -109,6 +116,17 @@ pub(crate) async fn serve(
                 return publish(stream, events).await;
             }
         }
+    }
+}
+
+/// Waits until the client is gone, or sends more than it may before its answer.
+async fn gone(stream: &mut UnixStream, buffer: &mut BytesMut, max: usize) {
+    while buffer.len() <= max {
+        buffer.reserve(4_096);
+        if stream.read_buf(buffer).await.is_ok_and(|bytes| bytes > 0) {
+            continue;
+        }
+        return;
     }
 }
 

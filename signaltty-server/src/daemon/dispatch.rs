@@ -7,7 +7,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use signaltty_core::env::{ConfigEnv, SavedEnv};
 use signaltty_core::id::{PaneId, TabId, WorkspaceId};
-use signaltty_core::session::{Command, Input, PaneSpec, SwitchChange};
+use signaltty_core::session::{Answer as Decision, Command, Input, PaneSpec, SwitchChange};
 use tokio::sync::oneshot;
 
 use super::effects::to_value;
@@ -53,6 +53,10 @@ impl Daemon {
                 let result = parse(params).and_then(|hook| self.hook(peer, &hook));
                 answer(respond, result.map(to_value));
             }
+            "agent.ask" => match parse(params).and_then(|hook| self.question(peer, &hook)) {
+                Ok((instance, question)) => self.ask(instance, question, respond),
+                Err(error) => answer(respond, Err(error)),
+            },
             "pane.info" => {
                 let result = parse(params).and_then(|ask: wire::PaneRef| self.info(&ask.pane));
                 answer(respond, result.map(to_value));
@@ -153,6 +157,15 @@ impl Daemon {
                 let direction = arrange::direction(ask.direction);
                 let new = PaneId::from_random(random::id());
                 Ok((Command::Split { pane, direction, new, spec }, env))
+            }
+            "pane.answer" => {
+                let ask: wire::PaneAnswer = parse(params)?;
+                let pane = resolve::pane(session, &ask.pane)?;
+                let answer = match ask.answer {
+                    wire::Answer::Allow => Decision::Allow,
+                    wire::Answer::Deny => Decision::Deny,
+                };
+                plain(Command::Decide { pane, answer })
             }
             "pane.close" => plain(Command::ClosePane(self.pane(params)?)),
             "pane.terminate" => plain(Command::Terminate(self.pane(params)?)),

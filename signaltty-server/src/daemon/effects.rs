@@ -10,7 +10,9 @@ use signaltty_core::id::{InstanceId, PaneId, RequestId};
 use signaltty_core::layout::Size;
 use signaltty_core::restore::{FailureCode, Refusal};
 use signaltty_core::save::{Durability, SaveToken};
-use signaltty_core::session::{CommandError, Effect, Input, Reply, SpawnCommand};
+use signaltty_core::session::{
+    Answer as Decision, CommandError, Effect, Input, Reply, SpawnCommand,
+};
 use signaltty_persist::tail::Tail;
 use tokio::sync::oneshot;
 use tokio::time::{Instant, timeout_at};
@@ -23,7 +25,7 @@ use super::pane_task::PaneMessage;
 use super::publisher::Messages;
 use super::saver::{SaveJob, SaveOutcome, TailJob};
 use super::{agents, environment, panes};
-use crate::protocol::{Created, Forgotten, Remarks, Resumed, WireError};
+use crate::protocol::{self as wire, Created, Forgotten, Remarks, Resumed, WireError};
 use crate::service::notify;
 
 /// How long a save waits for the output of all panes. One that parses a flood is
@@ -293,6 +295,12 @@ fn value(reply: &Reply) -> Value {
             records: done.records,
             snapshots: done.snapshots,
             left: done.left.iter().map(ToString::to_string).collect(),
+        }),
+        Reply::Decided(answer) => json!({
+            "answer": match answer {
+                Decision::Allow => wire::Answer::Allow,
+                Decision::Deny => wire::Answer::Deny,
+            },
         }),
         _ => json!({}),
     }

@@ -93,6 +93,8 @@ pub(crate) enum Event {
     HostShutdown(HostShutdown),
     /// The save took as long as the host can be made to wait.
     ReleaseHost,
+    /// The hook that asked for a decision does not wait any more.
+    AskerLeft { pane: PaneId, asked: RequestId },
     /// Events are recorded again, or not any more.
     Journal {
         health: Health,

@@ -286,6 +286,7 @@ impl Daemon {
                 self.input(Input::Forgotten { request, result });
             }
             Event::HostShutdown(notice) => self.host_shutdown(notice),
+            Event::AskerLeft { pane, asked } => self.asker_left(pane, asked),
             Event::ReleaseHost => {
                 if self.hold.take().is_some() {
                     tracing::error!("the save took too long; the host no longer waits for it");

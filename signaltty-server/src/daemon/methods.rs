@@ -4,8 +4,10 @@ use crate::protocol::{WireError, code};
 
 /// Every method, for the error that names the nearest.
 const METHODS: &[&str] = &[
+    "agent.ask",
     "agent.hook",
     "events.subscribe",
+    "pane.answer",
     "pane.attach",
     "pane.close",
     "pane.focus",

@@ -14,6 +14,7 @@ mod attribution;
 mod clock;
 mod configure;
 mod connection;
+mod decisions;
 mod dispatch;
 mod effects;
 mod environment;

@@ -70,6 +70,7 @@ pub(crate) fn pane(view: &PaneView<'_>, needed: &Needed) -> PaneNode {
         attention: record.attention.as_str().to_owned(),
         last_message: record.last_message.as_deref().map(str::to_owned),
         agent: record.agent.as_ref().map(|saved| agent(view, saved, needed)),
+        decision: view.decision.map(|decision| decision.question.to_string()),
         created_at: rfc3339(record.created_at),
     }
 }

@@ -21,15 +21,15 @@ use serde_json::Value;
 pub use keys::{KeyError, key_bytes};
 pub use os::WireOs;
 pub use params::{
-    AgentHook, Empty, EventCursor, EventsSubscribe, PaneAttach, PaneKeys, PaneMove, PaneRead,
-    PaneRef, PaneRename, PaneResume, PaneSend, PaneSpawn, PaneSpawnBy, PaneSplit, PaneSwap,
-    PaneWeight, SessionForget, Shutdown, SplitAxis, SplitDirection, TabArea, TabLayout, TabMove,
-    TabNew, TabRef, TabRename, WorkspaceMove, WorkspaceNew, WorkspaceRef, WorkspaceRename,
-    WorkspaceSet,
+    AgentHook, Answer, Empty, EventCursor, EventsSubscribe, PaneAnswer, PaneAttach, PaneKeys,
+    PaneMove, PaneRead, PaneRef, PaneRename, PaneResume, PaneSend, PaneSpawn, PaneSpawnBy,
+    PaneSplit, PaneSwap, PaneWeight, SessionForget, Shutdown, SplitAxis, SplitDirection, TabArea,
+    TabLayout, TabMove, TabNew, TabRef, TabRename, WorkspaceMove, WorkspaceNew, WorkspaceRef,
+    WorkspaceRename, WorkspaceSet,
 };
 pub use reply::{
-    Created, Forgotten, Health, HookAnswer, LayoutText, PaneText, Remarks, Resumed, Status,
-    StatusCounts, Subscribed,
+    Created, Decided, Forgotten, Health, HookAnswer, LayoutText, PaneText, Remarks, Resumed,
+    Status, StatusCounts, Subscribed,
 };
 pub use tree::{
     AgentNode, ExitNode, FailureNode, PaneInfo, PaneNode, TabNode, Tree, WorkspaceNode,

@@ -316,6 +316,25 @@ pub struct AgentHook {
     pub agent_pid: Option<u32>,
 }
 
+/// `pane.answer`
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct PaneAnswer {
+    /// The pane whose agent asks.
+    pub pane: String,
+    /// The decision.
+    pub answer: Answer,
+}
+
+/// A person's decision.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Answer {
+    /// Yes, this once.
+    Allow,
+    /// No.
+    Deny,
+}
+
 /// `session.forget`
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct SessionForget {

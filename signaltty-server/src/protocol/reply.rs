@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::Answer;
+
 /// `workspace.new`, `tab.new`, `pane.split`
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Created {
@@ -70,6 +72,18 @@ pub struct HookAnswer {
     /// Why not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+    /// It asks for a decision; `agent.ask` waits for that.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub asks: bool,
+}
+
+/// `agent.ask`
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Decided {
+    /// What the person decided.
+    pub answer: Answer,
+    /// What the agent's hook must print.
+    pub output: String,
 }
 
 /// `events.subscribe`

@@ -67,6 +67,9 @@ pub struct PaneNode {
     pub attention: String,
     pub last_message: Option<String>,
     pub agent: Option<AgentNode>,
+    /// The permission that its agent waits for, which `pane.answer` answers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub decision: Option<String>,
     /// When it was made, in RFC 3339.
     pub created_at: String,
 }

@@ -5,6 +5,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
 use crate::support::home::files_below;
@@ -36,7 +37,8 @@ echo "$@" > "$OUT/args"
 echo "$SIGNALTTY_LAUNCH" > "$OUT/launch"
 echo ready
 while read -r line; do
-    (eval "export $line"; "$REPORT" --exact hooks::reports_what_the_environment_says --ignored) >/dev/null
+    (eval "export $line"; [ -n "$RUN" ] && eval "$RUN" && exit
+    "$REPORT" --exact hooks::reports_what_the_environment_says --ignored) >/dev/null
 done
 "#;
 
@@ -89,6 +91,7 @@ impl Claude {
             "HOME": home.path(""),
             "OUT": home.path(""),
             "REPORT": std::env::current_exe().unwrap(),
+            "HOOK": env!("CARGO_BIN_EXE_signaltty"),
             "ANSWER_TO": home.path("answer"),
         });
         let made =
@@ -105,6 +108,39 @@ impl Claude {
         let answer = wait_for("the answer", || fs::read(self.home.path("answer")).ok());
         fs::remove_file(self.home.path("answer")).unwrap();
         serde_json::from_slice(&answer).unwrap()
+    }
+
+    /// Has the agent's hook ask for a permission, and waits until it does. What
+    /// the hook prints and how it ended is in files once it ended; its process
+    /// is the one that it names first.
+    fn asks(&self, command: &str) -> u32 {
+        let payload = json!({
+            "hook_event_name": "PermissionRequest", "session_id": ID, "cwd": "/",
+            "tool_name": "Bash", "tool_input": {"command": command},
+        });
+        fs::write(self.home.path("payload"), payload.to_string()).unwrap();
+        for old in ["printed", "hook-pid"] {
+            let _ = fs::remove_file(self.home.path(old));
+        }
+        let hook = "sh -c \"echo \\$\\$ > $OUT/hook-pid; exec $HOOK hook claude\"";
+        let run = format!(
+            "RUN='{hook} < $OUT/payload > $OUT/new; echo $? >> $OUT/new; mv $OUT/new $OUT/printed'"
+        );
+        self.server.type_line(&self.pane, &run);
+        wait_until("the question", || !self.server.pane(&self.pane)["decision"].is_null());
+        let pid = wait_for("the hook", || fs::read_to_string(self.home.path("hook-pid")).ok());
+        pid.trim().parse().unwrap()
+    }
+
+    /// What the hook printed, and its exit code as the last line.
+    fn printed(&self) -> String {
+        wait_for("the end of the hook", || fs::read_to_string(self.home.path("printed")).ok())
+    }
+
+    /// Decides; the code of what went wrong.
+    fn decide(&self, server: &Server, answer: &str) -> Result<(), String> {
+        let ask = json!({"pane": self.pane, "answer": answer});
+        server.call("pane.answer", ask).map(drop).map_err(|failure| failure.code)
     }
 
     fn secret(&self) -> String {
@@ -209,4 +245,51 @@ fn d30_messages_of_a_workspace_without_history_stay_off_the_disk() {
     assert_eq!(shown["last_message"], "canary of a message");
     assert!(claude.server.term().success());
     assert_eq!(claude.home.files_with("canary of a message"), Vec::<PathBuf>::new());
+}
+
+#[test]
+fn a_permission_is_asked_answered_once_and_printed_by_the_hook() {
+    let claude = Claude::start();
+    for (answer, behaviour) in [("allow", "allow"), ("deny", "deny")] {
+        claude.asks("touch made");
+        let shown = claude.server.pane(&claude.pane);
+        assert_eq!(shown["decision"], "Bash: touch made");
+        assert_eq!(shown["attention"], "permission_required");
+        assert_eq!(claude.decide(&claude.server, answer), Ok(()));
+        let printed = claude.printed();
+        let (output, code) = printed.trim_end().rsplit_once('\n').unwrap();
+        assert_eq!(code, "0");
+        let output: Value = serde_json::from_str(output).unwrap();
+        let specific = &output["hookSpecificOutput"];
+        assert_eq!(specific["hookEventName"], "PermissionRequest");
+        assert_eq!(specific["decision"]["behavior"], behaviour);
+        assert_eq!(claude.server.pane(&claude.pane)["decision"], Value::Null);
+        let again = claude.decide(&claude.server, "allow");
+        assert_eq!(again, Err("NO_SUCH_DECISION".to_owned()));
+    }
+}
+
+#[test]
+fn s0_42_a_hook_that_went_away_or_was_overtaken_gets_no_yes() {
+    let mut claude = Claude::start();
+    // Answered in the terminal: the agent ends its hook.
+    let hook = claude.asks("touch first");
+    let hook = Pid::from_raw(hook.try_into().unwrap()).unwrap();
+    kill_process(hook, Signal::KILL).unwrap();
+    wait_until("the end of the question", || {
+        claude.server.pane(&claude.pane)["decision"].is_null()
+    });
+    let late = claude.decide(&claude.server, "allow");
+    assert_eq!(late, Err("NO_SUCH_DECISION".to_owned()));
+    assert_eq!(claude.printed().trim(), "137", "nothing but the exit code");
+
+    // A server that is gone decides nothing, and the next one knows of nothing.
+    claude.asks("touch second");
+    claude.server.wait_saved();
+    claude.server.kill9();
+    let next = Server::start(&claude.home);
+    let shown = next.pane(&claude.pane);
+    assert_eq!(shown["decision"], Value::Null);
+    assert_eq!(shown["attention"], "permission_required", "what was asked for is shown");
+    assert_eq!(claude.decide(&next, "allow"), Err("NO_SUCH_DECISION".to_owned()));
 }
