@@ -150,6 +150,18 @@ pub trait AgentAdapter: Send + Sync {
 }
 
 /// An instance as an adapter may look at it.
+///
+/// Whoever gathers evidence is not told which conversation is expected, so a
+/// request cannot be compared with itself (S1-28): there is no place for it.
+///
+/// ```compile_fail,E0560
+/// use signaltty_adapters::InstanceView;
+/// use signaltty_core::agent::AgentSessionId;
+///
+/// fn told(view: InstanceView, expected: AgentSessionId) -> InstanceView {
+///     InstanceView { expected, ..view }
+/// }
+/// ```
 #[derive(Debug, Clone)]
 pub struct InstanceView {
     /// Which instance.

@@ -19,7 +19,7 @@ mod mode;
 mod play;
 mod records;
 
-use signaltty_core::agent::{AgentSessionId, Conversation};
+use signaltty_core::agent::{AgentSessionId, Conversation, Verdict};
 use signaltty_core::id::InstanceId;
 
 pub use mode::Mode;
@@ -146,7 +146,13 @@ pub fn check<S: Stage>(mut stage: impl FnMut() -> S) -> Result<(), Failure> {
     for mode in Mode::ALL {
         let mut stage = stage();
         let verdict = play(&mut stage, mode)?;
-        if !mode.allows(&verdict, stage.rotates()) {
+        // Who can prove nothing proves nothing, whatever happens (S1-14).
+        let provable = !stage.adapter().spec().policy.required.is_empty();
+        let right = match provable {
+            true => mode.allows(&verdict, stage.rotates()),
+            false => verdict == Verdict::Unconfirmed,
+        };
+        if !right {
             return Err(fault(mode, format!("led to {verdict:?}")));
         }
     }
