@@ -30,6 +30,7 @@ impl Session {
         };
         let AgentReport { witness, lifecycle, attention, message, accepted_prompt } = report;
         let witness = witness.filter(|witness| witness.instance == instance);
+        self.decision_overtaken(now, pane, lifecycle, out);
         match attention {
             // A process that may be the wrong one cannot take back what the
             // right one asked for.

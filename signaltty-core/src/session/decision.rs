@@ -11,7 +11,7 @@ use super::{
     CommandError, Effect, Event, PaneEntry, Reply, Session, TITLE_CHARS, plain_line, publish, reply,
 };
 use crate::id::{InstanceId, PaneId, RequestId};
-use crate::pane::Attention;
+use crate::pane::{Attention, Lifecycle};
 use crate::time::Now;
 
 /// What a person decided.
@@ -31,6 +31,8 @@ pub struct Decision {
     pub request: RequestId,
     /// What is asked, one line.
     pub question: Arc<str>,
+    /// The agent was seen waiting since it asked.
+    seen_waiting: bool,
 }
 
 impl Session {
@@ -47,7 +49,7 @@ impl Session {
         let pane = self.instances.get(&instance).copied().ok_or_else(gone)?;
         let entry = self.panes.get_mut(&pane).ok_or_else(gone)?;
         let question = plain_line(question, TITLE_CHARS);
-        let older = entry.decision.replace(Decision { request, question });
+        let older = entry.decision.replace(Decision { request, question, seen_waiting: false });
         if let Some(older) = older {
             reply(out, older.request, Err(CommandError::Superseded(pane)));
         }
@@ -70,6 +72,37 @@ impl Session {
         publish(out, Event::DecisionEnded { pane });
         self.clear_request(now, pane, out);
         Ok(Reply::Done)
+    }
+
+    /// The agent shows what it does. One that goes on was answered in its own
+    /// terminal, and its hook may wait on all the same.
+    pub(super) fn decision_overtaken(
+        &mut self,
+        now: Now,
+        pane: PaneId,
+        shown: Option<Lifecycle>,
+        out: &mut Vec<Effect>,
+    ) {
+        let Some(entry) = self.panes.get_mut(&pane) else {
+            return;
+        };
+        let Some(decision) = &mut entry.decision else {
+            return;
+        };
+        let overtaken = match shown {
+            Some(Lifecycle::Blocked) => {
+                decision.seen_waiting = true;
+                false
+            }
+            // What was read a moment before it asked still says that it works.
+            Some(Lifecycle::Working) => decision.seen_waiting,
+            Some(Lifecycle::Done | Lifecycle::Idle) => true,
+            _ => false,
+        };
+        if overtaken {
+            entry.drop_decision(pane, out);
+            self.clear_request(now, pane, out);
+        }
     }
 
     /// Who asked does not wait any more.

@@ -1,5 +1,6 @@
 //! Notifications, decisions, waiting, names that are being made.
 
+use signaltty_core::agent::AgentReport;
 use signaltty_core::id::{InstanceId, NotificationId};
 use signaltty_core::notification::Severity;
 use signaltty_core::pane::{Attention, Lifecycle};
@@ -91,6 +92,37 @@ fn a_decision_is_answered_once_and_survives_being_looked_at() {
     assert_eq!(attention(&world), Attention::Unread);
     assert_eq!(deeds(&world.ask(decide(Answer::Allow))), ["err NO_SUCH_DECISION"]);
     world.settled();
+}
+
+#[test]
+fn a_decision_that_was_made_in_the_terminal_is_not_asked_for_any_more() {
+    let shows = |world: &mut World, instance, lifecycle| {
+        let report = AgentReport { lifecycle: Some(lifecycle), ..AgentReport::default() };
+        world.input(Input::Report { instance, report })
+    };
+    for (shown, ends) in [
+        (&[Lifecycle::Blocked][..], false),
+        // Read a moment before it asked.
+        (&[Lifecycle::Working], false),
+        (&[Lifecycle::Blocked, Lifecycle::Working], true),
+        (&[Lifecycle::Done], true),
+        (&[Lifecycle::Idle], true),
+    ] {
+        let mut world = World::new();
+        let instance = world.workspace(1, shell());
+        asks(&mut world, instance);
+        let mut told = Vec::new();
+        for lifecycle in shown {
+            told = deeds(&shows(&mut world, instance, *lifecycle));
+        }
+        assert_eq!(
+            told.iter().any(|deed| deed.starts_with("err GONE")),
+            ends,
+            "{shown:?} {told:?}"
+        );
+        let late = deeds(&world.ask(decide(Answer::Allow)));
+        assert_eq!(late.iter().any(|deed| deed == "err NO_SUCH_DECISION"), ends, "{shown:?}");
+    }
 }
 
 #[test]
