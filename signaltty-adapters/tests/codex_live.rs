@@ -173,6 +173,31 @@ fn c031_subagents_and_nested_runs_do_not_speak_for_the_pane() {
 }
 
 #[test]
+fn d22_the_shared_server_that_a_codex_started_speaks_for_no_pane() {
+    // Seen with 0.171.0: it is a child of the terminal that started it.
+    let copy = "/h/.codex/packages/app-server-daemon/releases/0.171.0/bin/codex";
+    for server in [
+        vec![copy, "app-server", "--listen", "unix://"],
+        vec![copy],
+        vec!["codex", "app-server", "--listen", "unix://"],
+    ] {
+        let stage = CodexStage::new();
+        let mut host = stage.machine(0);
+        host.start(150, PID, TICKS + 1, &server);
+        stage.hold(&mut host, 150, &id(Z));
+        assert_eq!(shown(&inspect(&stage, &host)), [""; 0], "{server:?}");
+        stage.hold(&mut host, PID, &id(A));
+        assert_eq!(shown(&inspect(&stage, &host)), [A], "{server:?}");
+    }
+    // One of the pane's own, at a place of its own, is the pane's.
+    let stage = CodexStage::new();
+    let mut host = stage.machine(0);
+    host.start(150, PID, TICKS + 1, &["codex", "app-server", "--listen", "unix:///run/s"]);
+    stage.hold(&mut host, 150, &id(Z));
+    assert_eq!(shown(&inspect(&stage, &host)), [Z]);
+}
+
+#[test]
 fn a_reused_process_id_is_not_the_instance() {
     let stage = CodexStage::new();
     let mut host = FakeHost::default();

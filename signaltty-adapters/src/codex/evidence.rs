@@ -43,6 +43,12 @@ pub(super) fn inspect(
             holders.insert(process.pid);
             continue;
         }
+        // It is a child of the terminal that happened to start it, and holds the
+        // locks of them all.
+        if launch::is_shared_server(&process.argv) {
+            holders.insert(process.pid);
+            continue;
+        }
         let open = host.open_files(process.pid);
         let locked = open.iter().filter(|file| file.locked && file.path.parent() == Some(&locks));
         let ids = locked.filter_map(|file| record::locked_id(&file.path));

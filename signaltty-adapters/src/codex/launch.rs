@@ -4,6 +4,7 @@
 //! when the pane is gone, works on, and holds the conversations of every pane.
 
 use std::ffi::OsString;
+use std::path::Path;
 
 use crate::{Integration, Launch, PreparedLaunch};
 
@@ -48,6 +49,15 @@ pub(super) fn unfollowable(argv: &[OsString]) -> Option<String> {
 /// Whether the conversation of this command is a script's and not a pane's.
 pub(super) fn is_headless(argv: &[OsString]) -> bool {
     look(argv) == Found::Headless
+}
+
+/// Whether this is the server that all terminals share: a copy of Codex among
+/// its own packages, or one that listens at the usual place.
+pub(super) fn is_shared_server(argv: &[OsString]) -> bool {
+    let copy = argv.first().is_some_and(|program| {
+        Path::new(program).components().any(|part| part.as_os_str() == "app-server-daemon")
+    });
+    copy || argv.iter().any(|arg| arg == "app-server") && argv.iter().any(|arg| arg == "unix://")
 }
 
 /// What a command line is.
