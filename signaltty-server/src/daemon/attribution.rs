@@ -33,6 +33,13 @@ pub(crate) struct LaunchRecord {
     pub(crate) shell: Option<Shell>,
 }
 
+impl LaunchRecord {
+    /// The process that was started.
+    pub(crate) fn root(&self) -> &InstanceView {
+        self.shell.as_ref().map_or(&self.view, |shell| &shell.view)
+    }
+}
+
 /// What runs in a pane that was not started with an agent.
 #[derive(Debug, Clone)]
 pub(crate) struct Shell {
@@ -44,6 +51,8 @@ pub(crate) struct Shell {
 #[derive(Debug, Default)]
 pub(crate) struct Launches {
     by_instance: BTreeMap<InstanceId, LaunchRecord>,
+    /// By the process that was started.
+    by_root: BTreeMap<u32, InstanceId>,
 }
 
 /// Why a report was dropped.
@@ -63,11 +72,24 @@ pub(crate) enum Unattributed {
 
 impl Launches {
     pub(crate) fn add(&mut self, record: LaunchRecord) {
+        self.by_root.insert(record.root().pid, record.view.instance);
         self.by_instance.insert(record.view.instance, record);
     }
 
     pub(crate) fn remove(&mut self, instance: InstanceId) {
-        self.by_instance.remove(&instance);
+        let Some(gone) = self.by_instance.remove(&instance) else {
+            return;
+        };
+        let root = gone.root().pid;
+        if self.by_root.get(&root) == Some(&instance) {
+            self.by_root.remove(&root);
+        }
+    }
+
+    /// The launch whose own process this is.
+    pub(crate) fn rooted_at(&self, pid: u32, start_ticks: u64) -> Option<&LaunchRecord> {
+        let launch = self.of(*self.by_root.get(&pid)?)?;
+        (launch.root().start_ticks == start_ticks).then_some(launch)
     }
 
     pub(crate) fn of(&self, instance: InstanceId) -> Option<&LaunchRecord> {

@@ -23,6 +23,9 @@ type Respond = oneshot::Sender<Answer>;
 impl Daemon {
     pub(crate) fn request(&mut self, peer: Peer, request: Request, respond: Respond) {
         let Request { method, params, .. } = request;
+        if let Err(error) = self.allow(peer, &method, &params) {
+            return answer(respond, Err(error));
+        }
         match method.as_str() {
             "server.status" => {
                 let mut status = self.status();

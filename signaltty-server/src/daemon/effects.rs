@@ -36,6 +36,19 @@ type Adapter = Arc<dyn AgentAdapter>;
 
 impl Daemon {
     pub(crate) fn perform(&mut self, effect: Effect) {
+        // What comes without a client's environment waits for the login shell's.
+        let request = match &effect {
+            Effect::Spawn { request, .. } => Some(*request),
+            Effect::Preflight { request, .. } => Some(Some(*request)),
+            _ => None,
+        };
+        if let Some(request) = request
+            && !self.has_env(request)
+            && !self.knows_login_env()
+        {
+            self.held.push(effect);
+            return;
+        }
         match effect {
             Effect::Spawn { pane, instance, command, size, request } => {
                 self.spawn(pane, instance, command, size, request);
@@ -169,6 +182,11 @@ impl Daemon {
     /// The adapter of an agent and the launch that it runs in.
     fn agent(&self, instance: InstanceId, kind: &AgentKind) -> Option<(Adapter, &LaunchRecord)> {
         Some((self.adapters.of(kind).cloned()?, self.launches.of(instance)?))
+    }
+
+    fn has_env(&self, request: Option<RequestId>) -> bool {
+        let waiting = request.and_then(|request| self.waiting.get(&request));
+        waiting.is_some_and(|waiting| waiting.env.is_some())
     }
 
     /// The machine as the process that a request starts will see it.

@@ -1,7 +1,7 @@
 //! The environment of a pane.
 //!
 //! What a client asks for starts with that client's environment, what the
-//! server starts by itself with the server's (D-27). Either is scrubbed of what
+//! server starts by itself with the login shell's (D-27). Either is scrubbed of what
 //! belongs to another terminal, another agent or another pane (D-12), and gets
 //! what says where it runs now.
 
@@ -56,6 +56,20 @@ pub(crate) struct Place<'a> {
     pub(crate) launch: &'a Secret,
 }
 
+/// An environment without what belongs to another terminal or agent.
+pub(crate) fn scrubbed(base: &Env, adapters: &Adapters) -> Env {
+    let mut env = base.clone();
+    let of_agents =
+        adapters.iter().flat_map(|adapter| adapter.spec().scrubbed_vars.iter().copied());
+    for name in OF_OTHERS.into_iter().chain(of_agents) {
+        env.remove(OsStr::new(name));
+    }
+    // The screen speaks xterm's language whatever is around the client.
+    env.insert("TERM".into(), "xterm-256color".into());
+    env.insert("COLORTERM".into(), "truecolor".into());
+    env
+}
+
 /// Builds a pane's environment.
 pub(crate) fn for_pane(
     base: &Env,
@@ -63,14 +77,7 @@ pub(crate) fn for_pane(
     config_env: &ConfigEnv,
     place: Place<'_>,
 ) -> Env {
-    let mut env = base.clone();
-    let scrubbed = adapters.iter().flat_map(|adapter| adapter.spec().scrubbed_vars.iter().copied());
-    for name in OF_OTHERS.into_iter().chain(scrubbed) {
-        env.remove(OsStr::new(name));
-    }
-    // The screen speaks xterm's language whatever is around the client.
-    env.insert("TERM".into(), "xterm-256color".into());
-    env.insert("COLORTERM".into(), "truecolor".into());
+    let mut env = scrubbed(base, adapters);
     for (name, value) in config_env.iter() {
         env.insert(name.into(), value.into());
     }

@@ -16,6 +16,7 @@ use signaltty_pty::ExitStatus;
 use tokio::sync::oneshot;
 
 use super::attach::Attachment;
+use super::environment::Env;
 use super::saver::SaveOutcome;
 use super::spawner::Spawned;
 use super::subscribe::Stream;
@@ -107,6 +108,8 @@ pub(crate) enum Event {
     Reloaded(Box<Result<Settings, SettingsError>>),
     /// SIGTERM, SIGINT, or the caller of an embedded server.
     Terminate,
+    /// The login shell printed its environment, or why it did not.
+    LoginEnv(Result<Env, String>),
     /// An attached client has another size, or typed.
     Client { pane: PaneId, what: ClientFact },
 }

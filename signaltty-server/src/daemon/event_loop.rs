@@ -7,7 +7,7 @@ use std::sync::Arc;
 use signaltty_adapters::{Adapters, ProcHost};
 use signaltty_core::id::{InstanceId, PaneId, RequestId, ServerEpoch};
 use signaltty_core::save::SaveToken;
-use signaltty_core::session::{Command, Forget, Input, PaneFact, Session, ShutdownCause};
+use signaltty_core::session::{Command, Effect, Forget, Input, PaneFact, Session, ShutdownCause};
 use signaltty_core::time::UnixMillis;
 use signaltty_logind::{HostShutdown, Inhibitor};
 use signaltty_persist::{Loaded, Opened};
@@ -22,6 +22,7 @@ use super::error::ServerError;
 use super::event::{Answer, ClientFact, Event};
 use super::launch::{self, Prepared};
 use super::leftovers::{Children, Leftovers};
+use super::login_env::LoginEnv;
 use super::panes::{self, Panes};
 use super::ports::Ports;
 use super::publisher::Publisher;
@@ -90,7 +91,11 @@ pub(crate) struct Daemon {
     pub(crate) clock: Clock,
     pub(crate) paths: Paths,
     pub(crate) hook_program: PathBuf,
+    /// Of what the server starts by itself.
     pub(crate) server_env: Env,
+    pub(crate) login_env: LoginEnv,
+    /// Starts that wait for it.
+    pub(crate) held: Vec<Effect>,
     pub(crate) host: Arc<ProcHost>,
     pub(crate) started_at: UnixMillis,
     pub(crate) last_save_at: Option<UnixMillis>,
@@ -159,6 +164,8 @@ pub(crate) async fn run_loop(parts: Parts) -> Result<(), ServerError> {
         hook_program: parts.hook_program,
         host: Arc::new(host),
         server_env,
+        login_env: LoginEnv::Unread,
+        held: Vec::new(),
         started_at: parts.started_at,
         last_save_at: None,
         persist: Health::ok(),
@@ -299,6 +306,7 @@ impl Daemon {
             Event::Reload => self.reload(),
             Event::Reloaded(result) => self.reloaded(*result),
             Event::Terminate => self.input(Input::Shutdown(ShutdownCause::Terminate)),
+            Event::LoginEnv(read) => self.login_env_read(read),
             Event::Client { pane, what } => self.client(pane, what),
         }
     }

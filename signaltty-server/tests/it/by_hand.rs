@@ -4,6 +4,7 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
+use std::process::Command;
 
 use serde_json::{Value, json};
 
@@ -14,7 +15,7 @@ const B: &str = "22222222-2222-4222-8222-222222222222";
 
 /// Keeps a list of what runs and a record as Claude does, and reports its start
 /// through the hook command of its settings where it was given some. `quit`
-/// ends it, `clear NEXT` begins another conversation, `die` is a crash.
+/// ends it, `run LINE` runs a command, `clear NEXT` begins another conversation, `die` is a crash.
 const CLAUDE: &str = r#"
 id=${FAKE_ID:-} source=startup loaded= settings=
 while [ $# -gt 0 ]; do
@@ -55,6 +56,7 @@ while read -r line; do
     case $line in
         quit) rm "$CLAUDE_CONFIG_DIR/sessions/$$.json"; exit 0 ;;
         die) kill -9 $$ ;;
+        run\ *) eval "${line#run }" ;;
         clear*) id=${line#clear } parent=null; place; list idle; echo cleared ;;
         *) list busy; add user "$line"; add assistant "heard"; list idle; echo "heard $line" ;;
     esac
@@ -62,12 +64,19 @@ done
 "#;
 
 /// Holds the lock of its conversation and keeps its rollout as Codex does. As a
-/// client of a shared server it does neither.
+/// client of a shared server it does neither; the server, which is its child in
+/// a session of its own, holds the lock.
 const CODEX: &str = r#"
 id=$FAKE_ID
 case " $* " in
     *' --no-daemon '*) ;;
-    *) echo 'codex elsewhere'; while read -r line; do [ "$line" != quit ] || exit 0; echo "heard $line"; done; exit ;;
+    *)
+        mkdir -p "$CODEX_HOME/thread-writer-locks"
+        exec 8>"$CODEX_HOME/thread-writer-locks/$id.lock"
+        flock -n 8
+        setsid /bin/bash -c 'exec -a "$0" sleep 1000' "$CODEX_HOME/packages/app-server-daemon/codex" &
+        exec 8>&-
+        echo 'codex elsewhere'; while read -r line; do [ "$line" != quit ] || exit 0; echo "heard $line"; done; exit ;;
 esac
 [ "$1" != resume ] || for id; do :; done
 mkdir -p "$CODEX_HOME/thread-writer-locks" "$CODEX_HOME/sessions/2026/01/01"
@@ -96,7 +105,12 @@ struct Stage {
 
 impl Stage {
     fn new() -> Self {
+        Self::configured("")
+    }
+
+    fn configured(config: &str) -> Self {
         let home = Home::new();
+        fs::write(home.path("config.toml"), config).unwrap();
         fs::create_dir(home.path("bin")).unwrap();
         for (name, script) in [("claude", CLAUDE), ("codex", CODEX)] {
             let body = home.path(&format!("bin/{name}.bash"));
@@ -108,8 +122,22 @@ impl Stage {
             fs::write(&program, start).unwrap();
             fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
         }
-        let server = Server::start(&home);
+        let server = Server::start_with(&home, |command| {
+            command.arg("--config").arg(home.path("config.toml"));
+        });
         Self { home, server }
+    }
+
+    /// What `signaltty` says inside of a pane, in JSON.
+    fn ask_inside(&self, pane: &str, prefix: &str, words: &str) -> Value {
+        let (to, new) = (self.home.path("said"), self.home.path("said.new"));
+        let (to, new) = (to.display(), new.display());
+        let line =
+            format!("{prefix}\"$SIGNALTTY\" --json --no-start {words} >{new} 2>&1; mv {new} {to}");
+        self.server.type_line(pane, &line);
+        let said = wait_for("what it says", || fs::read_to_string(self.home.path("said")).ok());
+        fs::remove_file(self.home.path("said")).unwrap();
+        serde_json::from_str(&said).unwrap_or_else(|error| panic!("{error}: {said}"))
     }
 
     fn env(&self) -> Value {
@@ -155,6 +183,11 @@ impl Stage {
 
     /// Kills the server and starts another, once everything is saved.
     fn crash(&mut self, panes: &[&str]) {
+        self.crash_into(panes, |_| {});
+    }
+
+    /// As [`crash`](Self::crash), into a server that the test changes.
+    fn crash_into(&mut self, panes: &[&str], change: impl FnOnce(&mut Command)) {
         for pane in panes {
             wait_until("the anchor", || {
                 let found = fs::read(self.home.snapshot_path()).ok();
@@ -167,7 +200,7 @@ impl Stage {
         }
         self.server.wait_saved();
         self.server.kill9();
-        self.server = Server::start(&self.home);
+        self.server = Server::start_with(&self.home, change);
     }
 
     fn resume(&self, pane: &str) -> Value {
@@ -219,7 +252,7 @@ fn d22_a_codex_with_a_shared_server_gets_no_conversation_and_says_what_to_do() {
     stage.say(&other, "hello", "heard hello");
     stage.wait_conversation(&other, "codex", A);
     let pane = stage.shell();
-    stage.say(&pane, "codex", "codex elsewhere");
+    stage.say(&pane, &format!("FAKE_ID={B} codex"), "codex elsewhere");
     stage.say(&pane, "hello", "heard hello");
     let shown = stage.wait_agent(&pane, "codex", |agent| agent["kind"] == "codex");
     let remedy = shown["integration"].as_str().unwrap();
@@ -309,4 +342,94 @@ fn listed(config: &Path, id: &str) -> bool {
     entries
         .into_iter()
         .any(|entry| fs::read_to_string(entry.path()).is_ok_and(|text| text.contains(id)))
+}
+
+#[test]
+fn d26_an_agent_reads_its_own_pane_and_nothing_else() {
+    let stage = Stage::new();
+    let other = stage.shell();
+    let launched = stage.server.ask(
+        "workspace.new",
+        json!({"cwd": stage.home.work(), "argv": ["claude"], "env": stage.env()}),
+    );
+    let launched = launched["pane_id"].as_str().unwrap().to_owned();
+    stage.server.wait_text(&launched, "claude startup");
+    let typed = stage.shell();
+    stage.say(&typed, &format!("FAKE_ID={A} claude"), "claude startup");
+    for pane in [&launched, &typed] {
+        let ask = |words: &str| stage.ask_inside(pane, "run ", words);
+        assert_eq!(ask(&format!("pane info {pane}"))["id"], **pane);
+        assert_eq!(ask(&format!("pane read {pane}"))["error"], Value::Null);
+        for words in [
+            format!("pane read {other}"),
+            format!("pane send {pane} yes"),
+            format!("pane close {other}"),
+            format!("resume {other} --anyway"),
+            "ls".to_owned(),
+            "shutdown --force".to_owned(),
+        ] {
+            let said = ask(&words);
+            assert_eq!(said["error"]["code"], "FORBIDDEN", "{words}: {said}");
+            let message = said["error"]["message"].as_str().unwrap();
+            assert!(message.contains(&**pane), "{message}");
+        }
+    }
+    // The shell that it was typed into is the person's, again once it ended.
+    assert_eq!(stage.ask_inside(&other, "", "ls")["error"], Value::Null);
+    stage.say(&typed, "quit", "ready>");
+    stage.wait_agent(&typed, "the end", |agent| agent.is_null());
+    assert_eq!(stage.ask_inside(&typed, "", "ls")["error"], Value::Null);
+}
+
+#[test]
+fn d26_the_configuration_may_let_agents_control_everything() {
+    let stage = Stage::configured("[agents]\ncontrol = \"all\"\n");
+    let pane = stage.shell();
+    stage.say(&pane, &format!("FAKE_ID={A} claude"), "claude startup");
+    let said = stage.ask_inside(&pane, "run ", "ls");
+    assert_eq!(said["error"], Value::Null, "{said}");
+}
+
+#[test]
+fn d27_an_agent_that_only_the_login_shell_finds_comes_back_under_a_bare_server() {
+    let mut stage = Stage::new();
+    let made = stage.server.ask(
+        "workspace.new",
+        json!({"cwd": stage.home.work(), "argv": ["claude"], "env": {
+            "PATH": format!("{}:/usr/bin:/bin", stage.home.path("bin").display()),
+            "FAKE_ID": A,
+            "HOME": stage.home.path(""),
+            "CLAUDE_CONFIG_DIR": stage.home.path("claude"),
+            "SIGNALTTY": env!("CARGO_BIN_EXE_signaltty"),
+        }}),
+    );
+    let pane = made["pane_id"].as_str().unwrap().to_owned();
+    stage.say(&pane, "hello", "heard hello");
+    wait_until("the id", || stage.agent(&pane)["agent_session_id"] == A);
+    let profile = format!(
+        "PATH={}:$PATH\nexport CLAUDECODE=1\n. ~/.bashrc\n",
+        stage.home.path("bin").display()
+    );
+    fs::write(stage.home.path(".bash_profile"), profile).unwrap();
+    let bashrc = format!(
+        "case $- in *i*) ;; *) return ;; esac\nexport ONLY_HERE=secret-of-bashrc SIGNALTTY={}\n",
+        env!("CARGO_BIN_EXE_signaltty")
+    );
+    fs::write(stage.home.path(".bashrc"), bashrc).unwrap();
+    let home = stage.home.path("").into_os_string();
+    stage.crash_into(&[&pane], |command| {
+        // As a unit of the user's systemd.
+        command.env_clear().envs([
+            ("HOME", home),
+            ("SHELL", "/bin/bash".into()),
+            ("PATH", "/usr/bin:/bin".into()),
+            ("LANG", "C.UTF-8".into()),
+            ("SIGNALTTY_LOGIND", "0".into()),
+        ]);
+    });
+    let resumed = stage.server.ask("pane.resume", json!({"pane": pane}));
+    assert_eq!(resumed["verdict"], "verified", "{resumed}");
+    stage.say(&pane, "run echo key=$ONLY_HERE,$CLAUDECODE.", "key=secret-of-bashrc,.");
+    assert_eq!(stage.home.files_with("secret-of-bashrc"), Vec::<std::path::PathBuf>::new());
+    assert_eq!(stage.server.status()["problems"], json!([]));
 }
