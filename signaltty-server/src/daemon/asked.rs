@@ -33,7 +33,7 @@ impl Daemon {
             last_save_at: self.last_save_at.map(rfc3339),
             saved: self.session.is_saved(),
             load: self.load.clone(),
-            problems: self.problems.clone(),
+            problems: self.problems.iter().cloned().chain(self.leftovers.lines()).collect(),
         }
     }
 

@@ -130,9 +130,7 @@ pub(crate) async fn run_loop(parts: Parts) -> Result<(), ServerError> {
         _ => 0,
     };
     let dir = opened.store.dir().clone();
-    let (session, load, mut problems) =
-        super::load::restore(opened.loaded, epoch, config, clock, &dir);
-    problems.extend(parts.leftovers.lines());
+    let (session, load, problems) = super::load::restore(opened.loaded, epoch, config, clock, &dir);
     let (saver, thread) = Saver::start(opened.store, send.clone())
         .map_err(|source| ServerError::Setup { what: "start the saver", source })?;
     let (publisher, journal) = recorder::start(dir, floor, random::bytes(), epoch, send.clone())

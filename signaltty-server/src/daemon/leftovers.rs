@@ -229,18 +229,24 @@ impl Leftovers {
     /// Nothing may be typed into a pane's conversation by itself while there is
     /// an answer here.
     pub(crate) fn doubt(&self, pane: PaneId) -> Option<&str> {
-        let host = ProcHost { home: None, path: std::ffi::OsString::new() };
-        let lives = |doubt: &&Doubt| match doubt.process {
-            Some((pid, start)) => host.job(pid).is_some_and(|job| job.start_ticks == start),
-            None => true,
-        };
         let about = |doubt: &&Doubt| doubt.pane.is_none_or(|of| of == pane);
-        self.doubts.iter().filter(about).find(lives).map(|doubt| doubt.what.as_str())
+        let mut doubts = self.doubts.iter().filter(about);
+        doubts.find(|doubt| doubt.lasts()).map(|doubt| doubt.what.as_str())
     }
 
-    /// A line for each doubt.
+    /// A line for each doubt that is not over.
     pub(crate) fn lines(&self) -> impl Iterator<Item = String> {
-        self.doubts.iter().map(|doubt| doubt.what.clone())
+        self.doubts.iter().filter(|doubt| doubt.lasts()).map(|doubt| doubt.what.clone())
+    }
+}
+
+impl Doubt {
+    /// Looks whether the process is there still.
+    fn lasts(&self) -> bool {
+        let host = ProcHost { home: None, path: std::ffi::OsString::new() };
+        self.process.is_none_or(|(pid, start_ticks)| {
+            host.job(pid).is_some_and(|job| job.start_ticks == start_ticks)
+        })
     }
 }
 
