@@ -97,8 +97,11 @@ def check(program, state, acked, damaged):
                 return f"complete, but without {sorted(set(seqs[1:]) - set(got))}"
             if gap and answer == "complete":
                 return "complete, although an event without a number was published"
-            if not damaged and not gap and answer != "complete":
+            full = os.environ.get("PHASE") == "full"  # no room, so no journal
+            if not damaged and not gap and not full and answer != "complete":
                 return f"the replay is {answer}"
+            if full:
+                return None
             stream = server.ready()
             stream.ask("events.subscribe")
             client.ask("workspace.new", cwd="/", argv=["/bin/true"], name="next")

@@ -58,7 +58,7 @@ def story(program, state, steps):
         told = stream.ask("events.subscribe")
         if told.get("journal_id"):
             say("journal", told["journal_id"])
-        panes = []
+        panes, count = [], 0
         for step in range(steps):
             if step % 3 == 0:
                 made = client.ask("workspace.new", cwd="/", name=f"w{step}", argv=[
@@ -71,11 +71,12 @@ def story(program, state, steps):
             client.ask("pane.rename", pane=panes[-1], title=f"title-{step}")
             events(stream, 1)
             if wait_saved(client):
-                say("state", f"title-{step}", len(panes))
+                count = client.ask("server.status")["counts"]["panes"]
+                say("state", f"title-{step}", count)
         reply = client.ask("server.shutdown", force=True)
         status = server.end(signal.SIGTERM)
         if "error" not in reply and status == 0:
-            say("last", f"title-{steps - 1}", len(panes))
+            say("last", f"title-{steps - 1}", count)
         return status if status >= 0 else 128 - status
     except Gone as error:
         sys.stderr.write(f"{error}; the server said:\n{server.log()}")

@@ -64,16 +64,19 @@ class Server:
         config = os.path.join(self.dir, "config.toml")
         with open(config, "w") as file:
             file.write(f"[save]\ndebounce_ms = {debounce_ms}\n")
+        # By a link, not by an option: a server that is told where its state is
+        # keeps the files of its launches there, too, which are no state.
+        os.symlink(os.path.abspath(state), os.path.join(self.dir, "signaltty"))
         self.log_path = os.path.join(self.dir, "log")
         home = os.path.join(self.dir, "home")
         os.mkdir(home)
         env = {"PATH": os.environ["PATH"], "HOME": home, "SHELL": "/bin/sh",
-               "SIGNALTTY_LOGIND": "0", "LANG": "C.UTF-8", "XDG_RUNTIME_DIR": self.dir}
+               "SIGNALTTY_LOGIND": "0", "LANG": "C.UTF-8",
+               "XDG_RUNTIME_DIR": self.dir, "XDG_STATE_HOME": self.dir}
         libc = ctypes.CDLL(None)
         with open(self.log_path, "wb") as log:
             self.process = subprocess.Popen(
-                [*wrapper, program, "__server", "--socket", self.socket_path, "--state-dir",
-                 state, "--config", config],
+                [*wrapper, program, "__server", "--socket", self.socket_path, "--config", config],
                 stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=log, env=env,
                 preexec_fn=lambda: libc.prctl(1, signal.SIGKILL))
 
@@ -86,8 +89,9 @@ class Server:
             try:
                 client = Client(self.socket_path)
                 # One that will not start accepts until it knows.
-                client.ask("server.status")
-                return client
+                if "error" not in client.ask("server.status"):
+                    return client
+                time.sleep(0.005)
             except (OSError, Gone):
                 time.sleep(0.005)
         raise Gone("the server neither answers nor ends")
