@@ -20,6 +20,14 @@
 //! Clocks and threads: the caller decides when to save, and on which thread.
 //! Nothing here is asynchronous.
 //!
+//! A [`Store`] for a type of your own: what it promises rests on what it knows of
+//! a session, such as when an empty one may replace a full one, whose tail may
+//! go, and what can be repaired. A generic one would leave these to a trait of
+//! more methods than a store of your own has lines, and would promise less. For
+//! that store [`fs`] has the operations, and `fault` (feature `testing`) the disk
+//! on which to stop it at each of them; the [`schema`] of a session needs no
+//! store at all.
+//!
 //! ```
 //! use std::time::Duration;
 //!
@@ -52,6 +60,8 @@ mod error;
 #[cfg(feature = "testing")]
 pub mod fault;
 pub mod fs;
+#[cfg(feature = "testing")]
+pub mod fuzz;
 pub mod inspect;
 pub mod journal;
 mod os_text;

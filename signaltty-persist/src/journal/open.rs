@@ -9,6 +9,7 @@ use signaltty_core::time::UnixMillis;
 
 use super::error::JournalError;
 use super::file::{ACTIVE, retire};
+use super::record::MAX_NUMBER;
 use super::retention::{EvidenceV1, FileV1, MARK, RETENTION};
 use super::segment::Segment;
 use super::sequence::{SEQUENCE, Sequence};
@@ -61,7 +62,7 @@ impl<F: Fs> Journal<F> {
         if let Some((found, name)) = survey.future() {
             return Err(JournalError::FutureFormat { found, path: dir.path().join(name) });
         }
-        let verdict = survey.judge(start.floor);
+        let verdict = survey.judge(start.floor.min(MAX_NUMBER));
         let id = verdict.id.clone().unwrap_or_else(|| hexadecimal(&start.fresh_id));
         clear(dir, &survey)?;
         let mut temporaries = Temporaries::new();

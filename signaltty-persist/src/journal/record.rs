@@ -106,13 +106,17 @@ impl<'a> Line<'a> {
         let (at, rest) = number(rest.strip_prefix(",\"at\":")?)?;
         let (event, rest) = rest.strip_prefix(",\"event\":\"")?.split_once('"')?;
         let payload = rest.strip_prefix(",\"payload\":")?;
-        let sound = is_name(event) && prev < seq;
+        let sound = is_name(event) && prev < seq && seq <= MAX_NUMBER;
         sound.then_some(Self { seq, prev, at: UnixMillis(at), event, payload })
     }
 
     /// The payload of the first record of a file.
     pub(super) fn opened(&self) -> Option<OpenedV1> {
-        (self.event == OPENED).then(|| serde_json::from_str(self.payload).ok()).flatten()
+        if self.event != OPENED {
+            return None;
+        }
+        let opened: OpenedV1 = serde_json::from_str(self.payload).ok()?;
+        (opened.reserved.max(opened.prev_file_last) <= MAX_NUMBER).then_some(opened)
     }
 
     /// Whether it is about the journal itself.
@@ -164,6 +168,10 @@ fn is_name(text: &str) -> bool {
 
 /// The most bytes that a payload may have.
 pub const MAX_PAYLOAD: usize = 256 * 1024;
+
+/// The greatest number that is believed: no journal gets there, what says so is
+/// damaged, and readers that take numbers for floats still tell them apart.
+pub(super) const MAX_NUMBER: u64 = 1 << 53;
 
 /// The format that is written, and the newest that can be read.
 pub(super) const FORMAT: u64 = 1;

@@ -14,6 +14,7 @@ use std::io;
 use serde::{Deserialize, Serialize};
 
 use super::error::JournalError;
+use super::record::MAX_NUMBER;
 use super::small::{self, Small, encode, read};
 use crate::dir::StateDir;
 use crate::fs::{Fs, FsFile};
@@ -148,11 +149,17 @@ impl<F: FsFile> Mark<F> {
 }
 
 pub(super) fn load<F: Fs>(fs: &F) -> io::Result<Small<EvidenceV1>> {
-    read(fs, RETENTION)
+    let small = read(fs, RETENTION)?;
+    Ok(small.believed(|evidence: &EvidenceV1| {
+        let lost = evidence.lost.iter().flat_map(|lost| [lost.from, lost.to]);
+        let clean = evidence.clean.map_or(0, |clean| clean.last);
+        lost.chain([evidence.retained_after, clean]).all(|number| number <= MAX_NUMBER)
+    }))
 }
 
 pub(super) fn load_mark<F: Fs>(fs: &F) -> io::Result<Small<MarkV1>> {
-    read(fs, MARK)
+    let small = read(fs, MARK)?;
+    Ok(small.believed(|mark: &MarkV1| mark.published <= MAX_NUMBER))
 }
 
 pub(super) const RETENTION: &str = "audit-retention.json";

@@ -6,6 +6,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::error::JournalError;
+use super::record::MAX_NUMBER;
 use super::small::{Small, read};
 use crate::dir::StateDir;
 use crate::fs::Fs;
@@ -81,7 +82,8 @@ impl Sequence {
 }
 
 pub(super) fn load<F: Fs>(fs: &F) -> std::io::Result<Small<SequenceV1>> {
-    read(fs, SEQUENCE)
+    let small = read(fs, SEQUENCE)?;
+    Ok(small.believed(|file: &SequenceV1| file.reserved_until <= MAX_NUMBER))
 }
 
 /// How many numbers are reserved at once.

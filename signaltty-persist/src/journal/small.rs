@@ -31,6 +31,14 @@ impl<T> Small<T> {
         }
     }
 
+    /// Takes what is not believable for damaged.
+    pub(super) fn believed(self, sound: impl FnOnce(&T) -> bool) -> Self {
+        match self {
+            Self::Read(value) if !sound(&value) => Self::Damaged,
+            other => other,
+        }
+    }
+
     pub(super) fn word(&self) -> &'static str {
         match self {
             Self::Missing => "missing",

@@ -53,7 +53,7 @@ pub fn restore<F: Fs>(dir: &StateDir<F>, generation: u64) -> Result<Option<PathB
         Some(present) => Some(keep(dir, present)?),
         None => None,
     };
-    let header = Header { generation: newest.max(generation) + 1, ..old.header };
+    let header = Header { generation: newest.max(generation).saturating_add(1), ..old.header };
     let bytes = to_json(&old.session, &header)?;
     let write = |error| SaveError::Write(dir.error("replace", SNAPSHOT)(error));
     let place = dir.snapshot();

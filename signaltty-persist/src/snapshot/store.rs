@@ -172,7 +172,8 @@ impl<F: Fs> Store<F> {
         // new name has nothing behind it, so it is always synced.
         let synced = durability == Durability::Synced || self.current.is_none();
         let unchanged = self.saved == Some(fingerprint) && (self.durable || !synced);
-        let generation = if unchanged { self.generation } else { self.generation + 1 };
+        let generation =
+            if unchanged { self.generation } else { self.generation.saturating_add(1) };
         let mut tails =
             self.tails.write(&self.dir, &mut self.temporaries, save.tails, generation, synced);
         let mut history_failure = None;

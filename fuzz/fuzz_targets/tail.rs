@@ -1,0 +1,4 @@
+#![no_main]
+//! See [`signaltty_persist::fuzz::tail`].
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| signaltty_persist::fuzz::tail(data));
