@@ -62,7 +62,7 @@ impl Recorder for Sqlite {
         let transaction = self.0.transaction().unwrap();
         {
             let mut insert =
-                transaction.prepare_cached("INSERT INTO audit VALUES (?1, ?2, ?3, ?4)").unwrap();
+                transaction.prepare("INSERT INTO audit VALUES (?1, ?2, ?3, ?4)").unwrap();
             for _ in 0..count {
                 self.1 += 1;
                 insert.execute((self.1, 1, "agent.lifecycle", PAYLOAD)).unwrap();
