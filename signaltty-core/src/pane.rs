@@ -140,6 +140,39 @@ words! {
 }
 
 words! {
+    /// A signal for what runs in a pane.
+    PaneSignal {
+        /// The terminal is gone.
+        Hangup = "HUP",
+        /// As typed by Ctrl-C.
+        Interrupt = "INT",
+        /// As typed by Ctrl-\\.
+        Quit = "QUIT",
+        /// Cannot be refused.
+        Kill = "KILL",
+        /// Please end.
+        Terminate = "TERM",
+        /// Of the program's own meaning.
+        User1 = "USR1",
+        /// Of the program's own meaning.
+        User2 = "USR2",
+        /// The size changed.
+        WindowChange = "WINCH",
+        /// Go on after a stop.
+        Continue = "CONT",
+    }
+}
+
+impl PaneSignal {
+    /// Whether a program that knows nothing of it ends by it, so that a person
+    /// who sends it means that end (D-8). An interrupt is left out: agents and
+    /// shells go on after it.
+    pub fn ends(self) -> bool {
+        matches!(self, Self::Hangup | Self::Quit | Self::Kill | Self::Terminate)
+    }
+}
+
+words! {
     /// How much a pane wants a person. Independent of [`Lifecycle`]; raising it
     /// takes the greater of both.
     Attention {

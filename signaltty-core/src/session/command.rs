@@ -9,6 +9,7 @@ use crate::env::{ConfigEnv, SavedEnv};
 use crate::id::{InstanceId, NotificationId, PaneId, RequestId, TabId, WorkspaceId};
 use crate::layout::{Axis, Direction, Layout, Size, Weight};
 use crate::notification::Severity;
+use crate::pane::PaneSignal;
 use crate::session::{Answer, Forget};
 
 /// What somebody wants. Ids of new things are drawn by the caller.
@@ -208,6 +209,13 @@ pub enum Command {
     },
     /// A person ends what runs in a pane (S0, D-8).
     Terminate(PaneId),
+    /// Send a signal to the program of a pane.
+    Signal {
+        /// The pane.
+        pane: PaneId,
+        /// Which.
+        signal: PaneSignal,
+    },
     /// Reopen the conversation of a pane without a process.
     Resume {
         /// The pane.

@@ -9,8 +9,9 @@ use crate::agent::{
     AgentKind, AgentSessionId, Conversation, FoundAgent, ReportedArgv, WitnessSource,
 };
 use crate::env::ConfigEnv;
-use crate::id::{InstanceId, PaneId, RequestId, TabId, WorkspaceId};
+use crate::id::{InstanceId, NotificationId, PaneId, RequestId, TabId, WorkspaceId};
 use crate::layout::Size;
+use crate::pane::PaneSignal;
 use crate::restore::OfficialCommand;
 use crate::save::{Durability, SaveToken};
 
@@ -39,6 +40,13 @@ pub enum Effect {
         instance: InstanceId,
         /// The size.
         size: Size,
+    },
+    /// Send a signal to the program of an instance.
+    Signal {
+        /// Which.
+        instance: InstanceId,
+        /// What.
+        signal: PaneSignal,
     },
     /// Stop a process and everything in its session, by the stop ladder; then
     /// give [`Input::Exited`](super::Input::Exited). Comes only after the start
@@ -184,6 +192,11 @@ pub enum Reply {
     },
     /// What was said is forgotten.
     Forgotten(Forgotten),
+    /// People were told.
+    Notified {
+        /// The notification.
+        notification: NotificationId,
+    },
     /// A person decided.
     Decided(Answer),
     /// A conversation was reopened.

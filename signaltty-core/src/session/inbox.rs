@@ -71,7 +71,7 @@ impl Session {
         if let Some(pane) = pane {
             self.raise_attention(now, pane, severity.attention(), out);
         }
-        Ok(Reply::Done)
+        Ok(Reply::Notified { notification: id })
     }
 
     /// Notes when notifications were read, the first time only.

@@ -45,7 +45,7 @@ pub use input::{Input, PaneFact, ShutdownCause};
 pub use private::{Forget, Forgotten};
 pub use refused::CommandError;
 pub use view::{PaneView, TabView, WorkspaceView};
-pub use watch::{Awaited, Baseline, IdentityChanged};
+pub use watch::{Awaited, Baseline, BaselineError, IdentityChanged};
 
 use crate::agent::{
     AgentKind, AgentPolicy, AgentSessionId, Fingerprint, Moment, ProcessMark, Witness,
@@ -353,6 +353,7 @@ impl Session {
                 None
             }
             Command::Terminate(pane) => Some(self.terminate(pane, out)),
+            Command::Signal { pane, signal } => Some(self.signal(pane, signal, out)),
             Command::MarkSeen(pane) => Some(self.mark_seen(now, pane, out)),
             other => self.edit(now, request, other, out),
         };

@@ -10,7 +10,7 @@ use super::{
 use crate::agent::{AgentKind, AgentPlace, SavedAgent};
 use crate::env::ConfigEnv;
 use crate::id::{InstanceId, PaneId, RequestId};
-use crate::pane::{Attention, EndCause, ExitStatus, Lifecycle, PaneEnd};
+use crate::pane::{Attention, EndCause, ExitStatus, Lifecycle, PaneEnd, PaneSignal};
 use crate::restore::{FailureCode, PaneState, Refusal, classify};
 use crate::time::Now;
 
@@ -106,6 +106,24 @@ impl Session {
         };
         entry.run.ended_by_user = true;
         out.push(Effect::Kill { instance });
+        Ok(Reply::Done)
+    }
+
+    /// Sends a signal to what runs in a pane. One that ends programs is a
+    /// person's wish that it ends (D-8).
+    pub(super) fn signal(
+        &mut self,
+        pane: PaneId,
+        signal: PaneSignal,
+        out: &mut Vec<Effect>,
+    ) -> Result<Reply, CommandError> {
+        let entry = self.panes.get_mut(&pane).ok_or(CommandError::NoSuchPane(pane))?;
+        let state = entry.state.as_str();
+        let PaneState::Live { instance } = entry.state else {
+            return Err(CommandError::NoProcess(pane, state));
+        };
+        entry.run.ended_by_user |= signal.ends();
+        out.push(Effect::Signal { instance, signal });
         Ok(Reply::Done)
     }
 

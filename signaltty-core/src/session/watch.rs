@@ -6,11 +6,14 @@
 //! never mistaken for it (S0-53). What lasted only for a moment counts.
 
 use std::collections::BTreeMap;
+use std::fmt;
+use std::str::FromStr;
 
 use super::{PaneView, Session, TabView, WorkspaceView};
 use crate::agent::AgentSessionId;
 use crate::id::{PaneId, ServerEpoch};
 use crate::pane::{Attention, Lifecycle};
+use crate::restore::PaneState;
 
 /// What was so when somebody began to wait. Never saved.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,6 +23,43 @@ pub struct Baseline {
     generation: u64,
     conversation: Option<AgentSessionId>,
     at: u64,
+}
+
+/// The form on the wire, to be given back as it is: `PANE:epoch:generation:at`,
+/// and the conversation where there is one.
+impl fmt::Display for Baseline {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{:016x}:{}:{}", self.pane, self.epoch.0, self.generation, self.at)?;
+        self.conversation.as_ref().map_or(Ok(()), |id| write!(f, ":{id}"))
+    }
+}
+
+/// A text that is no baseline.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("this is no baseline; `signaltty pane info PANE` shows that of a running process")]
+pub struct BaselineError;
+
+impl FromStr for Baseline {
+    type Err = BaselineError;
+
+    fn from_str(text: &str) -> Result<Self, BaselineError> {
+        let mut parts = text.splitn(5, ':');
+        let mut next = || parts.next().ok_or(BaselineError);
+        let pane = next()?.parse().map_err(|_| BaselineError)?;
+        let epoch = u64::from_str_radix(next()?, 16).map_err(|_| BaselineError)?;
+        let generation = next()?.parse().map_err(|_| BaselineError)?;
+        let at = next()?.parse().map_err(|_| BaselineError)?;
+        let conversation = parts.next().map(str::parse).transpose();
+        let conversation = conversation.map_err(|_| BaselineError)?;
+        Ok(Self { epoch: ServerEpoch(epoch), pane, generation, conversation, at })
+    }
+}
+
+impl Baseline {
+    /// The pane that it is about.
+    pub fn pane(&self) -> PaneId {
+        self.pane
+    }
 }
 
 /// What is waited for.
@@ -32,6 +72,29 @@ pub enum Awaited {
     Attention(Attention),
     /// The pane wants nothing any more.
     AttentionCleared,
+    /// The process ended.
+    Exited,
+}
+
+impl Awaited {
+    /// Every word that [`parse`](Self::parse) reads.
+    pub fn words() -> impl Iterator<Item = &'static str> {
+        let lifecycle = Lifecycle::ALL.iter().map(|word| word.as_str());
+        let attention = Attention::ALL.iter().map(|word| word.as_str());
+        lifecycle.chain(attention).chain(["seen"])
+    }
+
+    /// Reads a word: one of [`Lifecycle`] or [`Attention`], or `seen` where a
+    /// person has to have looked. The end of the process is `exited`.
+    pub fn parse(word: &str) -> Option<Self> {
+        match word {
+            "exited" => Some(Self::Exited),
+            "seen" => Some(Self::AttentionCleared),
+            _ => Lifecycle::parse(word)
+                .map(Self::Lifecycle)
+                .or_else(|| Attention::parse(word).map(Self::Attention)),
+        }
+    }
 }
 
 /// The pane holds another process or conversation than at the baseline, or is
@@ -69,6 +132,19 @@ impl Watch {
 }
 
 impl Session {
+    /// Whether it is so now, whenever it happened. For who waits without a
+    /// baseline.
+    pub fn holds(&self, pane: PaneId, awaited: Awaited) -> bool {
+        self.panes.get(&pane).is_some_and(|entry| match awaited {
+            Awaited::Lifecycle(wanted) => entry.record.lifecycle == wanted,
+            Awaited::Attention(Attention::None) | Awaited::AttentionCleared => {
+                entry.record.attention == Attention::None
+            }
+            Awaited::Attention(least) => entry.record.attention >= least,
+            Awaited::Exited => matches!(entry.state, PaneState::Tombstone(_)),
+        })
+    }
+
     /// What is so now, to be compared with later.
     pub fn baseline(&self, pane: PaneId) -> Option<Baseline> {
         let entry = self.panes.get(&pane)?;
@@ -103,6 +179,7 @@ impl Session {
             Awaited::Attention(least) => {
                 entry.watch.attention.range(least..).any(|(_, at)| newer(at))
             }
+            Awaited::Exited => matches!(entry.state, PaneState::Tombstone(_)),
             Awaited::AttentionCleared => {
                 entry.watch.attention.get(&Attention::None).is_some_and(newer)
             }

@@ -9,11 +9,15 @@ mod attach;
 mod context;
 mod create;
 mod events;
+mod examples;
 mod failure;
 mod forget;
+mod generate;
 mod hook;
+mod inbox;
 mod pane;
 mod place;
+mod progress;
 mod resume;
 mod server;
 mod signals;
@@ -22,6 +26,7 @@ mod tab;
 mod text;
 mod time;
 mod tree;
+mod wait;
 mod workspace;
 
 #[cfg(test)]
@@ -33,7 +38,7 @@ use std::ffi::OsString;
 use std::io::{self, Write as _};
 use std::path::PathBuf;
 
-use clap::{Parser, Subcommand};
+use clap::{FromArgMatches as _, Parser, Subcommand};
 
 #[cfg(feature = "tui")]
 pub(crate) use attach::{RawTerminal, terminal_size};
@@ -100,6 +105,14 @@ enum Verb {
     Forget(forget::ForgetArgs),
     /// Decide what the agent in a pane asks a permission for
     Answer(pane::AnswerArgs),
+    /// Wait until something happens in a pane
+    Wait(wait::WaitArgs),
+    /// Tell people something
+    Notify(inbox::NotifyArgs),
+    /// List what people were told
+    Notifications(inbox::NotificationsArgs),
+    /// Print the pane that most needs a person
+    Next,
     /// Print events as JSON lines
     Events(events::EventsArgs),
     /// Report to the server; for agents
@@ -109,6 +122,10 @@ enum Verb {
     Shutdown(server::ShutdownArgs),
     /// Show the whole story in a throw-away directory
     Demo(demo::DemoArgs),
+    /// Print a script that completes arguments in a shell
+    Completions(generate::CompletionsArgs),
+    /// Write manual pages
+    Man(generate::ManArgs),
 }
 
 /// Runs one command line; `args` start with the program's name. The result is
@@ -119,7 +136,8 @@ pub fn main(args: &[OsString]) -> u8 {
         return Exit::Done as u8;
     }
     let json = wants_json(args);
-    let cli = match Cli::try_parse_from(args) {
+    let parsed = examples::command().try_get_matches_from(args);
+    let cli = match parsed.and_then(|found| Cli::from_arg_matches(&found)) {
         Ok(cli) => cli,
         Err(error) => return not_understood(&error, json),
     };
@@ -162,6 +180,12 @@ async fn run(context: &Context, verb: Option<Verb>) -> Result<Exit, Failure> {
         Verb::Resume(args) => return resume::run(context, args).await,
         Verb::Forget(args) => forget::run(context, args).await?,
         Verb::Answer(args) => pane::answer(context, args).await?,
+        Verb::Wait(args) => wait::run(context, args).await?,
+        Verb::Notify(args) => inbox::notify(context, args).await?,
+        Verb::Notifications(args) => inbox::notifications(context, args).await?,
+        Verb::Next => inbox::next(context).await?,
+        Verb::Completions(args) => generate::completions(context, &args)?,
+        Verb::Man(args) => generate::man(&args)?,
         Verb::Events(args) => return events::run(context, args).await,
         Verb::Shutdown(args) => server::shutdown(context, args).await?,
         Verb::Demo(args) => return demo::run(context, args).await,

@@ -12,7 +12,8 @@ use super::text::Colours;
 use super::{Context, Failure, place, safe, screen, tree};
 use crate::protocol::{
     Answer, PaneAnswer, PaneInfo, PaneKeys, PaneMove, PaneRead, PaneRef, PaneRename, PaneResume,
-    PaneSend, PaneSplit, PaneSwap, PaneText, PaneWeight, SplitDirection, WireOs, key_bytes,
+    PaneSend, PaneSignal, PaneSplit, PaneSwap, PaneText, PaneWeight, SplitDirection, WireOs,
+    key_bytes,
 };
 
 /// Arguments of `answer`.
@@ -115,6 +116,14 @@ pub(super) enum PaneVerb {
         /// Its new title
         title: String,
     },
+    /// Send a signal to a pane's program: HUP, INT, QUIT, KILL, TERM, USR1, USR2,
+    /// WINCH or CONT
+    Signal {
+        /// The pane's id, or the start of it
+        pane: String,
+        /// Its name, with SIG before it or not
+        signal: String,
+    },
     /// Show what is known of a pane
     Info {
         /// The pane's id, or the start of it
@@ -172,7 +181,7 @@ pub(super) async fn run(context: &Context, verb: PaneVerb) -> Result<Exit, Failu
     match verb {
         PaneVerb::Spawn(args) => return spawn::run(context, args).await,
         PaneVerb::Read { pane, lines, ansi } => {
-            read(context, PaneRead { pane, lines, ansi }).await?
+            read(context, PaneRead { pane, lines, ansi }).await?;
         }
         PaneVerb::Send { pane, text } => {
             let text = WireOs(text);
@@ -183,6 +192,9 @@ pub(super) async fn run(context: &Context, verb: PaneVerb) -> Result<Exit, Failu
                 key_bytes(key, false).map_err(|error| Failure::Usage(error.to_string()))?;
             }
             context.order("pane.keys", &PaneKeys { pane, keys }).await?;
+        }
+        PaneVerb::Signal { pane, signal } => {
+            context.order("pane.signal", &PaneSignal { pane, signal }).await?;
         }
         PaneVerb::Split(args) => {
             let params = PaneSplit {
@@ -244,6 +256,9 @@ fn info(info: &PaneInfo) -> String {
     ];
     if let (Some(pid), Some(instance)) = (info.pid, &info.instance) {
         lines.push(("process", format!("{pid}, instance {}", safe(instance))));
+    }
+    if let Some(baseline) = &info.baseline {
+        lines.push(("baseline", safe(baseline)));
     }
     if let Some(leftover) = &info.leftover {
         lines.push(("leftover", safe(leftover)));

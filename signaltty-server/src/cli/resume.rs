@@ -4,12 +4,12 @@
 //! stages come over a second connection; where there is none, the person only
 //! waits in silence.
 
-use std::io::Write as _;
 use std::path::PathBuf;
 
 use clap::Args;
 use serde_json::Value;
 
+use super::progress::write_progress;
 use super::{Context, Exit, Failure, place, safe};
 use crate::client::{Client, Events};
 use crate::protocol::{EventLine, PaneInfo, PaneRef, PaneResume, Resumed, WireOs};
@@ -140,12 +140,6 @@ fn stage_of(event: &EventLine, pane: &str) -> Option<String> {
         "stopping" => "not the same conversation, stopping the agent".to_owned(),
         other => safe(other),
     })
-}
-
-fn write_progress(text: &str) {
-    let mut out = std::io::stderr().lock();
-    // A progress line that cannot be written is not worth an error.
-    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::str::FromStr;
 use clap::Subcommand;
 
 use super::{Context, Failure, safe};
-use crate::protocol::{Remarks, WorkspaceRef, WorkspaceRename, WorkspaceSet};
+use crate::protocol::{Remarks, WorkspaceMove, WorkspaceRef, WorkspaceRename, WorkspaceSet};
 
 /// Verbs about workspaces.
 #[derive(Debug, Subcommand)]
@@ -31,6 +31,13 @@ pub(super) enum WorkspaceVerb {
     Unarchive {
         /// The workspace: its handle, its id, or the start of one
         workspace: String,
+    },
+    /// Give a workspace another place in the list
+    Move {
+        /// The workspace: its handle, its id, or the start of one
+        workspace: String,
+        /// Its new place, from 0
+        position: usize,
     },
     /// Set what may happen by itself: auto-resume=on|off auto-continue=on|off history=on|off
     Set {
@@ -91,6 +98,10 @@ pub(super) async fn run(context: &Context, verb: WorkspaceVerb) -> Result<(), Fa
         WorkspaceVerb::Close { workspace } => {
             let params = WorkspaceRef { workspace };
             context.order("workspace.close", &params).await
+        }
+        WorkspaceVerb::Move { workspace, position } => {
+            let params = WorkspaceMove { workspace, position };
+            context.order("workspace.move", &params).await
         }
         WorkspaceVerb::Archive { workspace } => {
             let archived = Some(true);

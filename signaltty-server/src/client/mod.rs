@@ -11,11 +11,12 @@ mod error;
 mod events;
 mod line;
 mod log;
+mod pipeline;
 mod start;
 #[cfg(test)]
 mod tests;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde::Serialize;
@@ -29,6 +30,7 @@ pub use attached::{Attached, FrameWriter};
 pub use error::ClientError;
 pub use events::Events;
 pub(crate) use log::Log;
+pub use pipeline::{Replies, Requests};
 pub use start::{StartError, connect_or_start, start_server};
 pub(crate) use start::{command, wait};
 
@@ -173,6 +175,14 @@ impl Client {
         Ok(Attached::new(self.socket, self.lines, self.writer, size))
     }
 
+    /// Splits the connection, for many requests whose replies come later, in
+    /// order.
+    pub fn pipeline(self) -> (Requests, Replies) {
+        let Self { socket, lines, writer, requests } = self;
+        let requests = Requests { socket: socket.clone(), writer, requests };
+        (requests, Replies { socket, lines })
+    }
+
     /// Waits until the server closes the connection, as it does when it ends.
     ///
     /// # Errors
@@ -191,29 +201,39 @@ impl Client {
         method: &str,
         params: &P,
     ) -> Result<Vec<u8>, ClientError> {
-        let no_json = |error| self.broken(format!("{method} cannot be written as JSON: {error}"));
-        let request = Request {
-            v: VERSION.to_owned(),
-            id: id.to_owned(),
-            method: method.to_owned(),
-            params: serde_json::to_value(params).map_err(no_json)?,
-        };
-        let line = serde_json::to_vec(&request).map_err(no_json)?;
-        if line.len() > MAX_REQUEST {
-            let message = format!(
-                "{method} would take {} bytes, a request may have {MAX_REQUEST}; is the \
-                 environment or an argument very long?",
-                line.len()
-            );
-            return Err(ClientError::Wire(WireError::new(
-                crate::protocol::code::TOO_LARGE,
-                message,
-            )));
-        }
-        Ok(line)
+        request_line(&self.socket, id, method, params)
     }
 
     fn broken(&self, what: String) -> ClientError {
         ClientError::Protocol { socket: self.socket.clone(), what }
     }
+}
+
+/// A request without its newline.
+fn request_line<P: Serialize + ?Sized>(
+    socket: &Path,
+    id: &str,
+    method: &str,
+    params: &P,
+) -> Result<Vec<u8>, ClientError> {
+    let no_json = |error| ClientError::Protocol {
+        socket: socket.to_owned(),
+        what: format!("{method} cannot be written as JSON: {error}"),
+    };
+    let request = Request {
+        v: VERSION.to_owned(),
+        id: id.to_owned(),
+        method: method.to_owned(),
+        params: serde_json::to_value(params).map_err(no_json)?,
+    };
+    let line = serde_json::to_vec(&request).map_err(no_json)?;
+    if line.len() > MAX_REQUEST {
+        let message = format!(
+            "{method} would take {} bytes, a request may have {MAX_REQUEST}; is the \
+                 environment or an argument very long?",
+            line.len()
+        );
+        return Err(ClientError::Wire(WireError::new(crate::protocol::code::TOO_LARGE, message)));
+    }
+    Ok(line)
 }

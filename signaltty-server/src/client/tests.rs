@@ -141,7 +141,9 @@ fn events_follow_the_reply() {
         let mut theirs = BufReader::new(theirs);
         let event = r#"{"event":"pane.state","seq":7,"at":"2026-01-01T00:00:00Z","payload":{}}"#;
         let missed = r#"{"event":"events.missed","payload":{"missed":9,"message":"too slow"}}"#;
-        let wire = format!("{{\"id\":\"1\",\"result\":{{}}}}\n{event}\n{missed}\nnonsense\n");
+        let wire = format!(
+            "{{\"id\":\"1\",\"result\":{{\"subscribed\":true,\"seq\":0,\"epoch\":\"e\"}}}}\n{event}\n{missed}\nnonsense\n"
+        );
         theirs.write_all(wire.as_bytes()).await.unwrap();
         let client = Client::over(ours, PathBuf::from("s"), 1000);
         let mut events = client.events().await.unwrap();

@@ -53,6 +53,9 @@ impl Daemon {
             workspace_id: tab.record.workspace.to_string(),
             tab_id: tab.record.id.to_string(),
             instance: instance.map(|instance| instance.to_string()),
+            baseline: instance
+                .and_then(|_| self.session.baseline(id))
+                .map(|baseline| baseline.to_string()),
             pid: instance.and_then(|i| self.panes.of(i)).map(|handle| handle.child.pid()),
             leftover: self.leftovers.doubt(id).map(str::to_owned),
         })

@@ -1,56 +1,23 @@
 //! One connection: request lines in, reply lines out, in order.
-//!
-//! A line is read with a bound, so a client cannot make the server hold more
-//! than one request. A line over the limit is answered and skipped.
 
+use std::collections::VecDeque;
 use std::io;
-use std::sync::Arc;
 
-use bytes::{Buf as _, BytesMut};
 use serde_json::{Value, json};
-use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::UnixStream;
-use tokio::sync::{broadcast, mpsc, oneshot, watch};
+use tokio::sync::{broadcast, mpsc, oneshot};
 
 use super::event::{Answer, Event, Peer};
+use super::lines::{Line, Lines};
+use super::replies::{Due, Replies};
 use super::subscribe::Stream;
 use super::{attach, publisher, subscribe};
 use crate::protocol::{Outcome, Reply, Request, VERSION, WireError, code};
 
-/// How much of an oversized line is skipped before the connection is closed.
-const MAX_SKIPPED: usize = 64 * 1024 * 1024;
-
-/// Counts requests that the server took and did not answer yet, so that a server
-/// that ends can wait for its last replies to be written.
-#[derive(Debug, Clone)]
-pub(crate) struct Replies(Arc<watch::Sender<usize>>);
-
-/// One request that is to be answered.
-struct Due(Replies);
-
-impl Replies {
-    pub(crate) fn new() -> Self {
-        Self(Arc::new(watch::Sender::new(0)))
-    }
-
-    fn due(&self) -> Due {
-        self.0.send_modify(|count| *count += 1);
-        Due(self.clone())
-    }
-
-    /// Waits until every request was answered.
-    pub(crate) async fn written(&self) {
-        let _ = self.0.subscribe().wait_for(|count| *count == 0).await;
-    }
-}
-
-impl Drop for Due {
-    fn drop(&mut self) {
-        self.0.0.send_modify(|count| *count -= 1);
-    }
-}
-
-/// Serves a connection until its end.
+/// Serves a connection until its end. Requests are answered in order, each
+/// before the next one is looked at; only of `pane.spawn` several may be under
+/// way, so that many panes do not wait for each other.
 pub(crate) async fn serve(
     mut stream: UnixStream,
     peer: Peer,
@@ -58,11 +25,25 @@ pub(crate) async fn serve(
     replies: Replies,
     max: usize,
 ) -> io::Result<()> {
-    let mut buffer = BytesMut::new();
+    let mut lines = Lines::new(max);
+    let mut under_way: VecDeque<Asked> = VecDeque::new();
     loop {
-        let line = match read_line(&mut stream, &mut buffer, max).await? {
-            Line::End => return Ok(()),
+        let line = tokio::select! {
+            line = lines.next(&mut stream), if under_way.len() < SPAWNS => line?,
+            answer = front(&mut under_way) => {
+                if let Some(asked) = under_way.pop_front() {
+                    write_answer(&mut stream, &asked.id, answer).await?;
+                }
+                continue;
+            }
+        };
+        let request = match line {
+            Line::End => {
+                // Whoever closes its side may still read.
+                return finish(&mut stream, under_way).await;
+            }
             Line::TooLong => {
+                finish(&mut stream, std::mem::take(&mut under_way)).await?;
                 let message = format!(
                     "a request line is longer than {max} bytes; it was skipped, nothing \
                      was done; send less at a time"
@@ -70,9 +51,13 @@ pub(crate) async fn serve(
                 write_error(&mut stream, "?", WireError::new(code::TOO_LARGE, message)).await?;
                 continue;
             }
-            Line::Whole(line) => line,
+            Line::Whole(line) => parse(&line),
         };
-        let request = match parse(&line) {
+        let spawns = request.as_ref().is_ok_and(|request| request.method == SPAWN);
+        if !spawns {
+            finish(&mut stream, std::mem::take(&mut under_way)).await?;
+        }
+        let request = match request {
             Ok(request) => request,
             Err((id, error)) => {
                 write_error(&mut stream, &id, error).await?;
@@ -80,53 +65,90 @@ pub(crate) async fn serve(
             }
         };
         let id = request.id.clone();
-        let ends_with_client = request.method == "agent.ask";
+        let waits = WAITS.contains(&request.method.as_str());
         let (respond, answer) = oneshot::channel();
         let due = replies.due();
         if events.send(Event::Request { peer, request, respond }).await.is_err() {
             return Ok(());
         }
-        let answer = tokio::select! {
-            answer = answer => answer,
-            // What it asks of a person is of no use any more. Any other request
-            // is answered also to a client that only stopped writing.
-            () = gone(&mut stream, &mut buffer, max), if ends_with_client => return Ok(()),
-        };
-        let Ok(answer) = answer else {
-            let gone = WireError::new("STOPPING", "the server is stopping");
-            return write_error(&mut stream, &id, gone).await;
+        if spawns {
+            under_way.push_back(Asked { id, answer, _due: due });
+            continue;
+        }
+        let answer = if waits {
+            tokio::select! {
+                answer = answer => answer,
+                // Nobody is left who waits.
+                ended = lines.ended(&mut stream) => return ended,
+            }
+        } else {
+            answer.await
         };
         match answer {
-            Answer::Value(Ok(value)) => write_value(&mut stream, &id, value).await?,
-            Answer::Value(Err(error)) => write_error(&mut stream, &id, error).await?,
-            Answer::Attached(attachment) => {
+            Ok(Answer::Attached(attachment)) => {
                 let reply = attachment.reply.clone();
                 match attachment.begin().await {
                     Ok(attached) => {
                         write_value(&mut stream, &id, reply).await?;
                         drop(due);
-                        return attach::serve(stream, buffer, attached, events).await;
+                        return attach::serve(stream, lines.into_rest(), attached, events).await;
                     }
                     Err(error) => write_error(&mut stream, &id, error).await?,
                 }
             }
-            Answer::Subscribed(events) => {
+            Ok(Answer::Subscribed(events)) => {
                 write_value(&mut stream, &id, subscribe::value(&events.reply)).await?;
                 drop(due);
                 return publish(stream, events).await;
             }
+            answer => write_answer(&mut stream, &id, answer).await?,
         }
     }
 }
 
-/// Waits until the client is gone, or sends more than it may before its answer.
-async fn gone(stream: &mut UnixStream, buffer: &mut BytesMut, max: usize) {
-    while buffer.len() <= max {
-        buffer.reserve(4_096);
-        if stream.read_buf(buffer).await.is_ok_and(|bytes| bytes > 0) {
-            continue;
+/// The one method of which several requests may be under way.
+const SPAWN: &str = "pane.spawn";
+
+/// The methods that end with their client. Any other request is answered also
+/// to a client that only stopped writing.
+const WAITS: [&str; 2] = ["agent.ask", "pane.wait"];
+
+/// How many of them. More wait in the socket, which slows their client down.
+const SPAWNS: usize = 64;
+
+/// A request that was handed to the loop.
+struct Asked {
+    id: String,
+    answer: oneshot::Receiver<Answer>,
+    _due: Due,
+}
+
+type Answered = Result<Answer, oneshot::error::RecvError>;
+
+/// The answer to the first of them; never comes where there is none.
+async fn front(under_way: &mut VecDeque<Asked>) -> Answered {
+    match under_way.front_mut() {
+        Some(asked) => (&mut asked.answer).await,
+        None => std::future::pending().await,
+    }
+}
+
+/// Answers what is under way, in order.
+async fn finish(stream: &mut UnixStream, under_way: VecDeque<Asked>) -> io::Result<()> {
+    for Asked { id, answer, _due } in under_way {
+        write_answer(stream, &id, answer.await).await?;
+    }
+    Ok(())
+}
+
+async fn write_answer(stream: &mut UnixStream, id: &str, answer: Answered) -> io::Result<()> {
+    match answer {
+        Ok(Answer::Value(Ok(value))) => write_value(stream, id, value).await,
+        Ok(Answer::Value(Err(error))) => write_error(stream, id, error).await,
+        Ok(Answer::Attached(_) | Answer::Subscribed(_)) | Err(_) => {
+            let gone = WireError::new("STOPPING", "the server is stopping");
+            write_error(stream, id, gone).await
         }
-        return;
     }
 }
 
@@ -166,49 +188,6 @@ async fn publish(stream: UnixStream, events: Stream) -> io::Result<()> {
             },
         });
         return write.write_all(format!("{line}\n").as_bytes()).await;
-    }
-}
-
-enum Line {
-    Whole(BytesMut),
-    TooLong,
-    End,
-}
-
-async fn read_line<R: AsyncRead + Unpin>(
-    reader: &mut R,
-    buffer: &mut BytesMut,
-    max: usize,
-) -> io::Result<Line> {
-    let mut searched = 0;
-    let mut skipped = 0;
-    loop {
-        let found = buffer.iter().skip(searched).position(|byte| *byte == b'\n');
-        match found.map(|at| searched + at) {
-            Some(end) if skipped > 0 => {
-                buffer.advance(end + 1);
-                return Ok(Line::TooLong);
-            }
-            Some(end) => {
-                let mut line = buffer.split_to(end + 1);
-                line.truncate(end);
-                return Ok(if end > max { Line::TooLong } else { Line::Whole(line) });
-            }
-            None => searched = buffer.len(),
-        }
-        if buffer.len() > max {
-            skipped += buffer.len();
-            buffer.clear();
-            searched = 0;
-            if skipped > MAX_SKIPPED {
-                return Ok(Line::End);
-            }
-        }
-        buffer.reserve(4_096);
-        if reader.read_buf(buffer).await? == 0 {
-            // A line without its end is no request.
-            return Ok(Line::End);
-        }
     }
 }
 
@@ -269,33 +248,6 @@ async fn write_reply(stream: &mut UnixStream, reply: Reply) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::protocol::MAX_REQUEST;
-
-    fn lines(input: &[u8]) -> Vec<Option<usize>> {
-        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-        runtime.block_on(async {
-            let mut reader = input;
-            let mut buffer = BytesMut::new();
-            let mut out = Vec::new();
-            loop {
-                match read_line(&mut reader, &mut buffer, MAX_REQUEST).await.unwrap() {
-                    Line::Whole(line) => out.push(Some(line.len())),
-                    Line::TooLong => out.push(None),
-                    Line::End => return out,
-                }
-            }
-        })
-    }
-
-    #[test]
-    fn a_line_over_the_limit_is_skipped_and_the_next_one_read() {
-        let mut input = vec![b'x'; 2 * MAX_REQUEST];
-        input.extend(b"\nabc\n");
-        assert_eq!(lines(&input), [None, Some(3)]);
-        let mut exact = vec![b'x'; MAX_REQUEST];
-        exact.extend(b"\n\nunfinished");
-        assert_eq!(lines(&exact), [Some(MAX_REQUEST), Some(0)]);
-    }
 
     #[test]
     fn c025_another_version_names_both_and_the_older() {

@@ -7,6 +7,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use signaltty_core::env::{ConfigEnv, SavedEnv};
 use signaltty_core::id::{PaneId, TabId, WorkspaceId};
+use signaltty_core::pane::PaneSignal;
 use signaltty_core::session::{Answer as Decision, Command, Input, PaneSpec, SwitchChange};
 use tokio::sync::oneshot;
 
@@ -14,7 +15,7 @@ use super::effects::to_value;
 use super::environment::{Env, login_shell};
 use super::event::{Answer, Peer};
 use super::event_loop::{Daemon, Waiting};
-use super::{arrange, random, resolve, subscribe, tree};
+use super::{arrange, random, resolve, subscribe, told, tree};
 use crate::protocol::{self as wire, PaneSpawn, Request, WireError, WireOs, code};
 use crate::service::logout;
 
@@ -52,6 +53,11 @@ impl Daemon {
                 }
                 Err(error) => answer(respond, Err(error)),
             },
+            "pane.wait" => self.wait(params, respond),
+            "pane.next" => answer(respond, Ok(to_value(told::next(&self.session)))),
+            "notification.list" => {
+                answer(respond, told::list(&self.session, params).map(to_value));
+            }
             "agent.hook" => {
                 let result = parse(params).and_then(|hook| self.hook(peer, &hook));
                 answer(respond, result.map(to_value));
@@ -105,34 +111,8 @@ impl Daemon {
         let session = &self.session;
         let plain = |command| Ok((command, None));
         match method {
-            "workspace.new" => {
-                let ask: wire::WorkspaceNew = parse(params)?;
-                let (spec, env) = self.spec(ask.spawn, None)?;
-                let command = Command::NewWorkspace {
-                    workspace: WorkspaceId::from_random(random::id()),
-                    name: ask.name.map(Into::into),
-                    cwd: spec.cwd.clone(),
-                    tab: TabId::from_random(random::id()),
-                    pane: PaneId::from_random(random::id()),
-                    spec,
-                };
-                Ok((command, env))
-            }
-            "tab.new" => {
-                let ask: wire::TabNew = parse(params)?;
-                let workspace = resolve::workspace(session, &ask.workspace)?;
-                let cwd = session.workspaces().find(|w| w.record.id == workspace);
-                let cwd = cwd.map(|workspace| workspace.record.cwd.clone());
-                let (spec, env) = self.spec(ask.spawn, cwd)?;
-                let command = Command::NewTab {
-                    workspace,
-                    tab: TabId::from_random(random::id()),
-                    title: ask.title.map(Into::into),
-                    pane: PaneId::from_random(random::id()),
-                    spec,
-                };
-                Ok((command, env))
-            }
+            "workspace.new" => self.new_workspace(parse(params)?),
+            "tab.new" => self.new_tab(parse(params)?),
             "pane.spawn" => {
                 let ask: wire::PaneSpawnBy = parse(params)?;
                 let pane = resolve::pane(session, &ask.pane)?;
@@ -172,6 +152,13 @@ impl Daemon {
             }
             "pane.close" => plain(Command::ClosePane(self.pane(params)?)),
             "pane.terminate" => plain(Command::Terminate(self.pane(params)?)),
+            "pane.signal" => {
+                let ask: wire::PaneSignal = parse(params)?;
+                let signal = signal(&ask.signal)?;
+                plain(Command::Signal { pane: resolve::pane(session, &ask.pane)?, signal })
+            }
+            "notification.new" => plain(told::notify(session, params)?),
+            "notification.read" => plain(told::read(session, params)?),
             "pane.restart" => {
                 let ask: wire::PaneResume = parse(params)?;
                 let pane = resolve::pane(session, &ask.pane)?;
@@ -241,6 +228,34 @@ impl Daemon {
         }
     }
 
+    fn new_workspace(&self, ask: wire::WorkspaceNew) -> Result<(Command, Option<Env>), WireError> {
+        let (spec, env) = self.spec(ask.spawn, None)?;
+        let command = Command::NewWorkspace {
+            workspace: WorkspaceId::from_random(random::id()),
+            name: ask.name.map(Into::into),
+            cwd: spec.cwd.clone(),
+            tab: TabId::from_random(random::id()),
+            pane: PaneId::from_random(random::id()),
+            spec,
+        };
+        Ok((command, env))
+    }
+
+    fn new_tab(&self, ask: wire::TabNew) -> Result<(Command, Option<Env>), WireError> {
+        let workspace = resolve::workspace(&self.session, &ask.workspace)?;
+        let cwd = self.session.workspaces().find(|w| w.record.id == workspace);
+        let cwd = cwd.map(|workspace| workspace.record.cwd.clone());
+        let (spec, env) = self.spec(ask.spawn, cwd)?;
+        let command = Command::NewTab {
+            workspace,
+            tab: TabId::from_random(random::id()),
+            title: ask.title.map(Into::into),
+            pane: PaneId::from_random(random::id()),
+            spec,
+        };
+        Ok((command, env))
+    }
+
     fn pane(&self, params: Value) -> Result<PaneId, WireError> {
         let ask: wire::PaneRef = parse(params)?;
         resolve::pane(&self.session, &ask.pane)
@@ -294,6 +309,18 @@ pub(crate) fn parse<T: DeserializeOwned>(params: Value) -> Result<T, WireError> 
     let params = if params.is_null() { json!({}) } else { params };
     serde_json::from_value(params)
         .map_err(|error| WireError::new(code::BAD_PARAMS, format!("`params`: {error}")))
+}
+
+/// A signal by its name.
+fn signal(text: &str) -> Result<PaneSignal, WireError> {
+    let upper = text.to_ascii_uppercase();
+    let name = upper.strip_prefix("SIG").unwrap_or(&upper);
+    PaneSignal::parse(name).ok_or_else(|| {
+        let shown: String = text.chars().take(60).collect();
+        let names: Vec<_> = PaneSignal::ALL.iter().map(|signal| signal.as_str()).collect();
+        let message = format!("there is no signal {shown:?}; there are {}", names.join(", "));
+        WireError::new(code::BAD_PARAMS, message)
+    })
 }
 
 fn absolute(cwd: WireOs) -> Result<PathBuf, WireError> {

@@ -25,7 +25,7 @@ use super::pane_task::PaneMessage;
 use super::publisher::Messages;
 use super::saver::{SaveJob, SaveOutcome, TailJob};
 use super::{agents, environment, panes};
-use crate::protocol::{self as wire, Created, Forgotten, Remarks, Resumed, WireError};
+use crate::protocol::{self as wire, Created, Forgotten, Notified, Remarks, Resumed, WireError};
 use crate::service::notify;
 
 /// How long a save waits for the output of all panes. One that parses a flood is
@@ -63,6 +63,14 @@ impl Daemon {
             Effect::Kill { instance } => {
                 if let Some(handle) = self.panes.of(instance) {
                     panes::stop(Arc::clone(&handle.child), self.grace());
+                }
+            }
+            Effect::Signal { instance, signal } => {
+                if let (Some(handle), Ok(signal)) =
+                    (self.panes.of(instance), signal.as_str().parse::<signaltty_pty::Signal>())
+                {
+                    // A program that ended meanwhile needs no signal any more.
+                    let _ = handle.child.signal_group(signal);
                 }
             }
             Effect::Preflight { pane, request, kind, conversation } => {
@@ -320,6 +328,9 @@ fn value(reply: &Reply) -> Value {
                 Decision::Deny => wire::Answer::Deny,
             },
         }),
+        Reply::Notified { notification } => {
+            to_value(Notified { notification_id: notification.to_string() })
+        }
         _ => json!({}),
     }
 }

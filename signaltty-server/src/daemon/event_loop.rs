@@ -28,6 +28,7 @@ use super::ports::Ports;
 use super::publisher::Publisher;
 use super::saver::{SaveOutcome, Saver};
 use super::spawner::Spawner;
+use super::waits::Wait;
 use super::{agents, environment, random, recorder, scout, tree};
 use crate::config::{Paths, Settings};
 use crate::protocol::Health;
@@ -79,6 +80,7 @@ pub(crate) struct Daemon {
     pub(crate) integration: tree::Needed,
     pub(crate) ports: Ports,
     pub(crate) waiting: BTreeMap<RequestId, Waiting>,
+    pub(crate) waits: Vec<Wait>,
     pub(crate) next_request: u64,
     pub(crate) publisher: Publisher,
     pub(crate) saver: Saver,
@@ -149,6 +151,7 @@ pub(crate) async fn run_loop(parts: Parts) -> Result<(), ServerError> {
         integration: tree::Needed::new(),
         ports: Ports::new(),
         waiting: BTreeMap::new(),
+        waits: Vec::new(),
         next_request: 1,
         publisher,
         saver,
@@ -197,6 +200,7 @@ impl Daemon {
     async fn serve(&mut self, receive: &mut mpsc::Receiver<Event>) {
         while !self.stopping {
             let deadline = self.session.deadline().map(|mono| self.clock.instant(mono));
+            let deadline = deadline.into_iter().chain(self.waits_until()).min();
             tokio::select! {
                 event = receive.recv() => match event {
                     Some(event) => self.take(event),
@@ -207,6 +211,7 @@ impl Daemon {
                     self.input(Input::Tick);
                 }
             }
+            self.check_waits();
         }
     }
 

@@ -9,8 +9,9 @@ use rustix::fs::Mode;
 use tokio::net::{UnixListener, UnixStream};
 use tokio::sync::{Semaphore, mpsc};
 
-use super::connection::{self, Replies};
+use super::connection;
 use super::event::{Event, Peer};
+use super::replies::Replies;
 use crate::config::LimitSettings;
 use crate::protocol::{WireError, code};
 

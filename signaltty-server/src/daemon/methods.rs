@@ -1,5 +1,6 @@
 //! The methods that there are.
 
+use crate::nearest::nearest;
 use crate::protocol::{WireError, code};
 
 /// Every method, for the error that names the nearest.
@@ -7,6 +8,9 @@ const METHODS: &[&str] = &[
     "agent.ask",
     "agent.hook",
     "events.subscribe",
+    "notification.list",
+    "notification.new",
+    "notification.read",
     "pane.answer",
     "pane.attach",
     "pane.close",
@@ -14,16 +18,19 @@ const METHODS: &[&str] = &[
     "pane.info",
     "pane.keys",
     "pane.move",
+    "pane.next",
     "pane.read",
     "pane.rename",
     "pane.restart",
     "pane.resume",
     "pane.seen",
     "pane.send",
+    "pane.signal",
     "pane.spawn",
     "pane.split",
     "pane.swap",
     "pane.terminate",
+    "pane.wait",
     "pane.weight",
     "server.shutdown",
     "server.status",
@@ -37,11 +44,11 @@ const METHODS: &[&str] = &[
     "tab.new",
     "tab.rename",
     "workspace.close",
+    "workspace.list",
     "workspace.move",
     "workspace.new",
     "workspace.rename",
     "workspace.set",
-    "workspace.list",
 ];
 
 pub(super) fn unknown_method(method: &str) -> WireError {
@@ -54,6 +61,9 @@ pub(super) fn unknown_method(method: &str) -> WireError {
     let mut near =
         named(&|known| known.rsplit('.').next() == Some(verb) || known.starts_with(&*shown));
     if near.is_empty() {
+        near.extend(nearest(&shown, METHODS.iter().copied()));
+    }
+    if near.is_empty() {
         near = named(&|known| known.split('.').next() == Some(group));
     }
     let hint = if near.is_empty() {
@@ -62,4 +72,50 @@ pub(super) fn unknown_method(method: &str) -> WireError {
         format!("did you mean {}?", near.join(", "))
     };
     WireError::new(code::UNKNOWN_METHOD, format!("there is no method {shown:?}; {hint}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn the_documents_list_every_method_and_no_other() {
+        let page = include_str!("../../../docs/protocol.md");
+        let table = page.split("| method |").nth(1).unwrap().split("\n\n").next().unwrap();
+        let mut listed = BTreeSet::new();
+        for row in table.lines().skip(2) {
+            let names = row.split('|').nth(1).unwrap();
+            let mut group = "";
+            for name in names.split(',').map(|name| name.trim().trim_matches('`')) {
+                match name.split_once('.') {
+                    Some((before, _)) => {
+                        group = before;
+                        listed.insert(name.to_owned());
+                    }
+                    // A row may name further verbs of its group.
+                    None => assert!(listed.insert(format!("{group}.{name}")), "{row}"),
+                }
+            }
+        }
+        let known: BTreeSet<_> = METHODS.iter().map(|method| (*method).to_owned()).collect();
+        let missing: Vec<_> = known.difference(&listed).collect();
+        let stale: Vec<_> = listed.difference(&known).collect();
+        assert!(missing.is_empty() && stale.is_empty(), "missing {missing:?}, stale {stale:?}");
+    }
+
+    #[test]
+    fn an_unknown_method_is_answered_with_the_nearest() {
+        for (method, near) in [
+            ("pane.splt", "pane.split"),
+            ("panesplit", "pane.split"),
+            ("x.shutdown", "server.shutdown"),
+        ] {
+            let error = unknown_method(method);
+            assert!(error.message.contains(near), "{error:?}");
+        }
+        let error = unknown_method(&"\u{1b}q".repeat(1_000));
+        assert!(error.message.len() < 600 && !error.message.contains('\u{1b}'), "{error:?}");
+    }
 }

@@ -4,9 +4,10 @@
 use std::fmt::Display;
 
 use serde_json::json;
-use signaltty_core::id::{PaneId, TabId, WorkspaceId};
+use signaltty_core::id::{NotificationId, PaneId, TabId, WorkspaceId};
 use signaltty_core::session::{Forget, Session};
 
+use crate::nearest::nearest;
 use crate::protocol::{WireError, code};
 
 /// How many candidates an error names.
@@ -27,7 +28,7 @@ pub(crate) fn pane(session: &Session, text: &str) -> Result<PaneId, WireError> {
         let tab = session.tab(workspace.record.active_tab?)?;
         Some(tab.record.active_pane)
     });
-    focused.ok_or_else(|| missing("NO_SUCH_PANE", "pane", PaneId::PREFIX, text))
+    focused.ok_or_else(|| missing(session, "NO_SUCH_PANE", "pane", PaneId::PREFIX, text))
 }
 
 /// The tab that `text` names. A workspace's handle stands for its active tab.
@@ -38,7 +39,7 @@ pub(crate) fn tab(session: &Session, text: &str) -> Result<TabId, WireError> {
     let active = session.workspace_by_name(text).and_then(|id| {
         session.workspaces().find(|w| w.record.id == id).and_then(|w| w.record.active_tab)
     });
-    active.ok_or_else(|| missing("NO_SUCH_TAB", "tab", TabId::PREFIX, text))
+    active.ok_or_else(|| missing(session, "NO_SUCH_TAB", "tab", TabId::PREFIX, text))
 }
 
 /// The workspace that `text` names.
@@ -47,8 +48,21 @@ pub(crate) fn workspace(session: &Session, text: &str) -> Result<WorkspaceId, Wi
         return Ok(id);
     }
     let ids = session.workspaces().map(|workspace| workspace.record.id);
-    one(ids, text, "workspace", WorkspaceId::PREFIX)?
-        .ok_or_else(|| missing("NO_SUCH_WORKSPACE", "workspace", WorkspaceId::PREFIX, text))
+    one(ids, text, "workspace", WorkspaceId::PREFIX)?.ok_or_else(|| {
+        missing(session, "NO_SUCH_WORKSPACE", "workspace", WorkspaceId::PREFIX, text)
+    })
+}
+
+/// The notification that `text` names.
+pub(crate) fn notification(session: &Session, text: &str) -> Result<NotificationId, WireError> {
+    let ids = session.notifications().map(|notification| notification.id);
+    one(ids, text, "notification", NotificationId::PREFIX)?.ok_or_else(|| {
+        let message = format!(
+            "there is no notification {:?}; `signaltty notifications` lists the newest 200",
+            shown(text)
+        );
+        WireError::new("NO_SUCH_NOTIFICATION", message)
+    })
 }
 
 /// What `text` names, to be forgotten: a workspace by its handle or id, or a
@@ -72,7 +86,7 @@ pub(crate) fn forget(session: &Session, text: &str) -> Result<Forget, WireError>
     match workspace(session, text) {
         Ok(id) => Ok(of_workspace(id)),
         Err(error) if text.starts_with(WorkspaceId::PREFIX) => Err(error),
-        Err(_) => Err(missing("NO_SUCH_PANE", "pane", PaneId::PREFIX, text)),
+        Err(_) => Err(missing(session, "NO_SUCH_PANE", "pane", PaneId::PREFIX, text)),
     }
 }
 
@@ -108,13 +122,16 @@ fn one<I: Display>(
     Err(WireError::new(code::AMBIGUOUS, message).with_details(details))
 }
 
-fn missing(code: &str, kind: &str, prefix: &str, text: &str) -> WireError {
+fn missing(session: &Session, code: &str, kind: &str, prefix: &str, text: &str) -> WireError {
     let message = format!(
         "there is no {kind} {:?}; give an id such as {prefix}…, the beginning of one, or a \
          workspace's handle (`signaltty ls` shows them)",
         shown(text)
     );
-    WireError::new(code, message)
+    // Ids are random: only names can be mistyped so that one can guess.
+    let handles: Vec<_> = session.workspaces().map(|w| w.record.handle.to_string()).collect();
+    let near = nearest(text, handles.iter().map(String::as_str));
+    WireError::new(code, message).with_details(json!({"near": Vec::from_iter(near)}))
 }
 
 fn shown(text: &str) -> String {

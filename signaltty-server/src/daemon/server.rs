@@ -14,13 +14,13 @@ use tracing_subscriber::fmt::writer::BoxMakeWriter;
 
 use super::clock::{Clock, wall};
 use super::configure::{self, ConfigFile};
-use super::connection::Replies;
 use super::error::ServerError;
 use super::event::Event;
 use super::event_loop::{Parts, run_loop};
 use super::leftovers::Children;
 use super::listener::Socket;
 use super::own_log::OwnLog;
+use super::replies::Replies;
 use super::spawner::spawner;
 use super::{launch, random, signals};
 use crate::config::{Paths, Settings, standard_path};

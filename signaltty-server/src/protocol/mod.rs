@@ -21,15 +21,16 @@ use serde_json::Value;
 pub use keys::{KeyError, key_bytes};
 pub use os::WireOs;
 pub use params::{
-    AgentHook, Answer, Empty, EventCursor, EventsSubscribe, PaneAnswer, PaneAttach, PaneKeys,
-    PaneMove, PaneRead, PaneRef, PaneRename, PaneResume, PaneSend, PaneSpawn, PaneSpawnBy,
-    PaneSplit, PaneSwap, PaneWeight, SessionForget, Shutdown, SplitAxis, SplitDirection, TabArea,
-    TabLayout, TabMove, TabNew, TabRef, TabRename, WorkspaceMove, WorkspaceNew, WorkspaceRef,
-    WorkspaceRename, WorkspaceSet,
+    AgentHook, Answer, Empty, EventCursor, EventsSubscribe, NotificationList, NotificationNew,
+    NotificationRead, PaneAnswer, PaneAttach, PaneKeys, PaneMove, PaneRead, PaneRef, PaneRename,
+    PaneResume, PaneSend, PaneSignal, PaneSpawn, PaneSpawnBy, PaneSplit, PaneSwap, PaneWait,
+    PaneWeight, SessionForget, Shutdown, SplitAxis, SplitDirection, TabArea, TabLayout, TabMove,
+    TabNew, TabRef, TabRename, WorkspaceMove, WorkspaceNew, WorkspaceRef, WorkspaceRename,
+    WorkspaceSet,
 };
 pub use reply::{
-    Created, Decided, Forgotten, Health, HookAnswer, LayoutText, PaneText, Remarks, Resumed,
-    Status, StatusCounts, Subscribed,
+    Created, Decided, Forgotten, Health, HookAnswer, LayoutText, Next, NotificationNode,
+    Notifications, Notified, PaneText, Remarks, Resumed, Status, StatusCounts, Subscribed, Waited,
 };
 pub use tree::{
     AgentNode, ExitNode, FailureNode, PaneInfo, PaneNode, TabNode, Tree, WorkspaceNode,
@@ -141,6 +142,8 @@ pub mod code {
     pub const TIMEOUT: &str = "TIMEOUT";
     /// The operating system refused something.
     pub const IO_ERROR: &str = "IO_ERROR";
+    /// What was waited for was replaced by something else.
+    pub const IDENTITY_CHANGED: &str = "IDENTITY_CHANGED";
     /// A bug.
     pub const INTERNAL: &str = "INTERNAL";
 }

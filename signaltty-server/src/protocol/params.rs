@@ -229,6 +229,65 @@ pub struct PaneRef {
     pub pane: String,
 }
 
+/// `pane.signal`
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct PaneSignal {
+    /// Which.
+    pub pane: String,
+    /// `HUP`, `INT`, `QUIT`, `KILL`, `TERM`, `USR1`, `USR2`, `WINCH` or `CONT`,
+    /// with `SIG` before it or not.
+    pub signal: String,
+}
+
+/// `pane.wait`
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct PaneWait {
+    /// Which.
+    pub pane: String,
+    /// Any of these: what an agent does (`idle`, `working`, …), how much the pane
+    /// wants a person (`unread`, … or more), `exited`, `seen`.
+    pub until: Vec<String>,
+    /// Only what happens after this baseline, as `pane.info` gave it. Without
+    /// one what is so already counts as well.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after: Option<String>,
+    /// How long to wait, in milliseconds; by default an hour.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timeout_ms: Option<u64>,
+}
+
+/// `notification.new`
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct NotificationNew {
+    /// The pane that it is about; its attention is raised.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pane: Option<String>,
+    /// One line, at most 200 characters.
+    pub title: String,
+    /// More, at most 2,000 characters.
+    #[serde(default)]
+    pub body: String,
+    /// `info` (as without it), `warning` or `error`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub severity: Option<String>,
+}
+
+/// `notification.list`
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct NotificationList {
+    /// Only those that nobody read.
+    #[serde(default)]
+    pub unread: bool,
+}
+
+/// `notification.read`
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct NotificationRead {
+    /// Which, or the start of its id; all of them without one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub notification: Option<String>,
+}
+
 /// `pane.rename`
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct PaneRename {

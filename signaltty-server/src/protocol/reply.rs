@@ -52,6 +52,58 @@ pub struct Forgotten {
     pub left: Vec<String>,
 }
 
+/// `pane.wait`
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Waited {
+    /// The pane.
+    pub pane_id: String,
+    /// Which of the awaited things happened; the first where several did.
+    pub reached: String,
+    /// To wait for what comes after; absent once the process ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub baseline: Option<String>,
+}
+
+/// `pane.next`
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Next {
+    /// The pane that most needs a person; null where none does.
+    pub pane_id: Option<String>,
+}
+
+/// `notification.new`
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Notified {
+    /// The notification.
+    pub notification_id: String,
+}
+
+/// `notification.list`
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Notifications {
+    /// The newest 200, newest first.
+    pub notifications: Vec<NotificationNode>,
+}
+
+/// One notification.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NotificationNode {
+    /// Its id.
+    pub id: String,
+    /// The pane that it is about.
+    pub pane_id: Option<String>,
+    /// One line.
+    pub title: String,
+    /// More.
+    pub body: String,
+    /// `info`, `warning` or `error`.
+    pub severity: String,
+    /// When it came, in RFC 3339.
+    pub created_at: String,
+    /// When a person read it, in RFC 3339.
+    pub read_at: Option<String>,
+}
+
 /// `pane.read`
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PaneText {

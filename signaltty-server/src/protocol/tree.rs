@@ -129,6 +129,10 @@ pub struct PaneInfo {
     pub tab_id: String,
     /// Names the running process; never the same after a restart.
     pub instance: Option<String>,
+    /// To wait for what comes after now (`pane.wait`). Names the running process
+    /// and dies with it and with the server.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub baseline: Option<String>,
     /// The process id of the running process.
     pub pid: Option<u32>,
     /// What may still run of a process that an earlier server started in it.
