@@ -2,11 +2,12 @@
 # The real agents against a stub of their models on loopback. See
 # docs/testing.md.
 #
-#   real-agents.sh [--npm DIR] [--signaltty PROGRAM] [AGENT...]
+#   real-agents.sh [--npm DIR] [--signaltty PROGRAM] [VERB] [AGENT...]
 #
 # --npm        where the agents are installed with npm, or will be: a directory
 #              to keep, since all four take 1.5 GB. Also REAL_AGENTS_NPM.
 # --signaltty  a built program; without it, one is built
+# VERB         which cases, of those in real_agents/main.py; else resume
 # AGENT        claude, codex, opencode or grok; without any, all of them
 #
 # It needs npm, Python 3 and, for an installation, the network. No account: the
@@ -24,13 +25,14 @@ declare -A package=(
 )
 
 here=$(cd "$(dirname "$0")/.." && pwd)
-npm=${REAL_AGENTS_NPM:-} signaltty='' agents=()
-usage() { sed -n '5,12s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+npm=${REAL_AGENTS_NPM:-} signaltty='' verb=() agents=()
+usage() { sed -n '5,13s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 while [ $# -gt 0 ]; do
     case $1 in
         --npm) npm=${2:?} && shift 2 ;;
         --signaltty) signaltty=$(realpath "${2:?}") && shift 2 ;;
         claude | codex | opencode | grok) agents+=("$1") && shift ;;
+        [a-z]*) verb=("$1") && shift ;;
         *) usage ;;
     esac
 done
@@ -48,4 +50,4 @@ if [ -z "$signaltty" ]; then
     signaltty=${CARGO_TARGET_DIR:-$here/target}/debug/signaltty
 fi
 PYTHONDONTWRITEBYTECODE=1 exec python3 "$here/scripts/real_agents/main.py" \
-    "$here" "$npm" "$signaltty" "${agents[@]}"
+    "$here" "$npm" "$signaltty" "${verb[@]}" "${agents[@]}"

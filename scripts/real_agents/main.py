@@ -258,12 +258,19 @@ def all_of(lab):
         case(agent, "typed into a shell, not attributable", story.unfollowable)
 
 
+# What `real-agents.sh` takes before the agents' names; each is given a lab.
+VERBS = {"resume": all_of}
+
+
 def main():
     here, npm, signaltty, *names = sys.argv[1:]
+    verb = names.pop(0) if names[0] not in ALL else "resume"
+    if verb not in VERBS:
+        sys.exit(f"there is no {verb}: expected {', '.join(VERBS)}")
     for name in names:
         lab = Lab(here, npm, signaltty, ALL[name])
         try:
-            all_of(lab)
+            VERBS[verb](lab)
         finally:
             end_daemon(lab)
             lab.close()
