@@ -35,3 +35,18 @@ impl OfficialCommand {
         self.argv.first().map_or(OsStr::new(""), |program| program.as_os_str())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn c068_nothing_is_substituted_and_special_characters_are_no_id() {
+        for text in ["a,b", "a&b", r"a\b", "{session_id}", "%s", "a b", "$(x)", "`x`", "a;b"] {
+            assert!(text.parse::<AgentSessionId>().is_err(), "{text}");
+        }
+        let Ok(id) = "a-1".parse() else { panic!("an id") };
+        let command = OfficialCommand::new("agent", &["{session_id}", "%s", "a b"], &id);
+        assert_eq!(command.argv(), ["agent", "{session_id}", "%s", "a b", "a-1"]);
+    }
+}
