@@ -54,7 +54,7 @@ impl Session {
             Command::SetSwitches { workspace, change } => {
                 Some(self.set_switches(now, workspace, change, out))
             }
-            Command::SetArea { tab, area } => Some(self.set_area(now, tab, area, out)),
+            Command::SetArea { tab, area } => Some(self.set_area(tab, area, out)),
             other => self.arrange(now, other, out),
         }
     }
@@ -186,11 +186,13 @@ impl Session {
         Ok(Reply::Done)
     }
 
-    fn set_area(&mut self, now: Now, tab: TabId, area: Size, out: &mut Vec<Effect>) -> Done {
+    fn set_area(&mut self, tab: TabId, area: Size, out: &mut Vec<Effect>) -> Done {
         let record = self.tabs.get_mut(&tab).ok_or(CommandError::NoSuchTab(tab))?;
         if record.area != area {
+            // Part of the next save and not worth one of its own: the next client
+            // has a size too, and one that shows a pane alone changes nothing
+            // that is kept (S0-45).
             Arc::make_mut(record).area = area;
-            self.save.changed(now.mono);
             publish(out, Event::TabUpdated { tab });
             self.resize_tab(tab, out);
         }
