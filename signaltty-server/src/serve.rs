@@ -83,6 +83,9 @@ pub fn main(args: &[OsString]) -> u8 {
                 None => {}
             }
             let Arguments { demo_agent, log, log_file, config, .. } = args;
+            // Whoever says where the demonstration agent lives wants to run it,
+            // also on a server that a client starts.
+            let demo_agent = demo_agent || std::env::var_os("SIGNALTTY_DEMO_HOME").is_some();
             let config = config.map(|path| cwd.join(path));
             match daemon::serve(ServeOptions { paths, demo_agent, log, config, log_file }) {
                 Ok(()) => return 0,

@@ -10,6 +10,8 @@ mod areas;
 mod dialog;
 mod edge;
 mod field;
+#[cfg(test)]
+mod fixture;
 mod gui;
 mod input;
 mod list;
@@ -18,6 +20,8 @@ mod msg;
 mod resize;
 mod scroll;
 mod styled;
+#[cfg(test)]
+mod svg;
 #[cfg(test)]
 mod tests;
 mod update;

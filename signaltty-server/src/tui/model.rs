@@ -1,6 +1,6 @@
 //! What the client knows and shows. Changed in `update` only, read by `view`.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::path::PathBuf;
 
 use signaltty_core::id::PaneId;
@@ -42,8 +42,6 @@ pub(crate) struct Model {
     pub(crate) agents: Vec<String>,
     /// Where a new workspace is opened unless something else is said.
     pub(crate) cwd: PathBuf,
-    /// Permissions that agents wait for.
-    pub(crate) asked: BTreeSet<PaneId>,
     /// The area that was last asked for, by tab.
     pub(crate) area_asked: HashMap<String, (u16, u16)>,
     /// The last number given to a stream.
@@ -181,7 +179,6 @@ impl Model {
             message: None,
             agents: Vec::new(),
             cwd,
-            asked: BTreeSet::new(),
             area_asked: HashMap::new(),
             streams: 0,
             held: None,

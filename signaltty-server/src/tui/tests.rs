@@ -4,8 +4,17 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+use super::fixture::{Facts, PANES, client, id, press, tree};
 use super::input::{ACTIONS, Bindings, Preset};
-use super::view::{PAGE_KEYS, SCROLL_KEYS, SIDEBAR_KEYS, key_rows};
+use super::model::{Dirty, Model};
+use super::msg::{Effect, Msg};
+use super::svg::svg;
+use super::update::update;
+use super::view::{PAGE_KEYS, SCROLL_KEYS, SIDEBAR_KEYS, key_rows, view};
+use crate::protocol::EventLine;
 
 /// Compares a text with a part of a document, or puts it there if
 /// `SIGNALTTY_UPDATE_DOCS` is set.
@@ -54,4 +63,104 @@ fn the_guides_keys_are_those_of_the_bindings() {
     }
     document("docs/guide.md", "keys", &text);
     assert_eq!(key_rows(&own).len(), ACTIONS.len() + 1);
+}
+
+/// Draws a client as it is on a screen.
+fn picture(model: &Model) -> String {
+    let (cols, rows) = model.size;
+    let mut buffer = Buffer::empty(Rect::new(0, 0, cols, rows));
+    view(model, &mut buffer);
+    svg(&buffer)
+}
+
+#[test]
+fn the_guides_pictures_are_what_the_client_draws() {
+    let size = (110, 28);
+    let talk = "\x1b[1m> make the tests pass\x1b[0m\r\n\r\n\x1b[32m●\x1b[0m Three tests fail for \
+                the same reason.\r\n\x1b[32m●\x1b[0m Edited src/lib.rs\r\n\r\n> ";
+    let shell = "$ cargo test\r\n\x1b[32mtest result: ok.\x1b[0m 12 passed\r\n$ ";
+    let panes: &[Facts] = &[PANES[0], PANES[10], PANES[6]];
+    let live = || {
+        let tree = tree(&[("api", &[panes]), ("web", &[&[PANES[2]], &[PANES[3]]])]);
+        client(size, tree, &[(1, talk), (11, shell)])
+    };
+    let tombstones: &[Facts] = &[PANES[7], PANES[6]];
+    let restarted = client(size, tree(&[("api", &[tombstones]), ("web", &[&[PANES[9]]])]), &[]);
+    let mut asking = live();
+    press(&mut asking, &["C-]", "a", "C-]", "y"]);
+    let mut opening = live();
+    press(&mut opening, &["C-]", "w", "Tab", "Right"]);
+    for (name, model) in
+        [("panes", live()), ("restart", restarted), ("answer", asking), ("new", opening)]
+    {
+        let path =
+            Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../docs/screens/{name}.svg"));
+        let wanted = picture(&model);
+        if std::env::var_os("SIGNALTTY_UPDATE_DOCS").is_some() {
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(&path, &wanted).unwrap();
+        }
+        let found = fs::read_to_string(&path).unwrap_or_default();
+        assert!(found == wanted, "SIGNALTTY_UPDATE_DOCS=1 draws {} anew", path.display());
+    }
+}
+
+#[test]
+fn keys_of_a_tombstone_do_what_it_says() {
+    let mut model = client((80, 24), tree(&[("api", &[&[PANES[7]]])]), &[]);
+    let called = |effects: Vec<Effect>| -> Vec<&'static str> {
+        let method = |effect| match effect {
+            Effect::Call { method, .. } => Some(method),
+            _ => None,
+        };
+        effects.into_iter().filter_map(method).collect()
+    };
+    assert_eq!(called(press(&mut model, &["r"])), ["pane.resume"]);
+    assert_eq!(called(press(&mut model, &["c"])), ["pane.continue"]);
+    assert_eq!(called(press(&mut model, &["x"])), [""; 0], "asks first");
+    assert_eq!(called(press(&mut model, &["n", "z"])), [""; 0]);
+    assert_eq!(called(press(&mut model, &["x", "y"])), ["pane.close"]);
+    assert_eq!(called(press(&mut model, &["n", "y"])), ["pane.restart"]);
+    assert_eq!(called(press(&mut model, &["A"])), ["workspace.set", "pane.resume"]);
+    assert_eq!(called(press(&mut model, &["R"])), ["pane.resume"]);
+    // A plain pane runs its command again by hand, and has nothing to resume.
+    let mut model = client((80, 24), tree(&[("api", &[&[PANES[11]]])]), &[]);
+    assert_eq!(called(press(&mut model, &["r", "c", "n"])), [""; 0]);
+    assert_eq!(called(press(&mut model, &["Enter"])), ["pane.restart"]);
+}
+
+#[test]
+fn what_is_typed_reaches_the_program_and_draws_nothing_by_itself() {
+    let mut model = client((80, 24), tree(&[("api", &[&[PANES[10]]])]), &[(11, "\x1b[?1h")]);
+    model.dirty = Dirty::No;
+    let typed = press(&mut model, &["a", "Up", "C-c"]);
+    let bytes: Vec<Vec<u8>> = typed
+        .into_iter()
+        .filter_map(|effect| match effect {
+            Effect::Type { bytes, .. } => Some(bytes),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(bytes, [b"a".to_vec(), b"\x1bOA".to_vec(), b"\x03".to_vec()]);
+    assert_eq!(model.dirty, Dirty::No);
+    press(&mut model, &["C-]"]);
+    assert_eq!(model.dirty, Dirty::Foreground);
+}
+
+#[test]
+fn one_event_reaches_the_person_once_and_not_while_they_look() {
+    let panes: &[&[Facts]] = &[&[PANES[10]], &[PANES[0]]];
+    let mut model = client((80, 24), tree(&[("api", panes)]), &[]);
+    let event = |n: u8| {
+        let payload = serde_json::json!({"pane_id": id(n).to_string(), "attention": "unread"});
+        let at = "1970-01-01T00:00:00Z".into();
+        Msg::Event(EventLine { event: "attention.changed".into(), seq: Some(1), at, payload })
+    };
+    let reached = |effects: Vec<Effect>| {
+        effects.iter().filter(|effect| matches!(effect, Effect::Reach { .. })).count()
+    };
+    assert_eq!(reached(update(&mut model, event(1))), 1);
+    assert_eq!(reached(update(&mut model, event(11))), 0, "it is looked at");
+    update(&mut model, Msg::Watched(false));
+    assert_eq!(reached(update(&mut model, event(11))), 1, "nobody looks");
 }

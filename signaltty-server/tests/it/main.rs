@@ -22,6 +22,8 @@ mod drivers;
 mod environment;
 mod examples;
 mod forget;
+#[cfg(feature = "tui")]
+mod full_screen;
 mod history;
 mod hooks;
 mod host;

@@ -33,6 +33,10 @@ use crate::cli::{Context, Failure, RawTerminal, Signals};
 /// Messages of tasks that may wait for the loop; a task that finds no room waits.
 const WAITING: usize = 256;
 
+/// How many times as long as it worked for panes without the focus the loop
+/// leaves them alone.
+const REST: u32 = 4;
+
 /// Why the client ended.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Ended {
@@ -79,6 +83,8 @@ struct App {
     pace: Pace,
     out: Out,
     ended: Option<Ended>,
+    /// Until then, panes without the focus wait.
+    rest: Instant,
 }
 
 impl App {
@@ -98,6 +104,7 @@ impl App {
             out,
             model,
             ended: None,
+            rest: Instant::now(),
         })
     }
 
@@ -110,7 +117,9 @@ impl App {
             }
             let draw = self.draw(Instant::now());
             let list = self.calls.pump(Instant::now());
-            let busy = self.streams.ready();
+            let (focused, others) = self.streams.ready(self.model.focus());
+            let resting = Some(self.rest).filter(|rest| others && *rest > Instant::now());
+            let busy = focused || (others && resting.is_none());
             // Whoever types comes before what panes print; the pane with the
             // focus before the others, which are served a piece at a time.
             tokio::select! {
@@ -126,6 +135,7 @@ impl App {
                 () = std::future::ready(()), if busy => self.pieces().await,
                 () = until(draw), if draw.is_some() => {}
                 () = until(list), if list.is_some() => {}
+                () = until(resting), if resting.is_some() => {}
                 _ = beat.tick(), if self.model.gui.animation && waits(&self.model) => {
                     self.take(Msg::Beat);
                 }
@@ -141,11 +151,23 @@ impl App {
         self.take(msg);
     }
 
-    /// What panes printed: all of the focused one, one piece of each other.
+    /// What panes printed: all of the focused one, one piece of each other. For
+    /// the time that those took the loop then rests from them, several times
+    /// over: a pane that floods gets a part of the client, and the server drops
+    /// what was not shown. A process that is never done loses its turns to
+    /// others, and with them the quick echo of a key.
     async fn pieces(&mut self) {
         let focus = self.model.focus();
-        for (pane, number, what) in self.streams.take(focus) {
+        for (pane, number, what) in self.streams.focused(focus) {
             self.take(Msg::Stream { pane, number, what });
+        }
+        let start = Instant::now();
+        if start >= self.rest {
+            for (pane, number, what) in self.streams.others(focus) {
+                self.take(Msg::Stream { pane, number, what });
+            }
+            let now = Instant::now();
+            self.rest = now + (now - start) * REST;
         }
         // Sockets and the keyboard have their turn.
         tokio::task::yield_now().await;

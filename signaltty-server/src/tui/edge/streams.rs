@@ -93,9 +93,13 @@ impl Streams {
         }
     }
 
-    /// Whether a piece is there.
-    pub(super) fn ready(&self) -> bool {
-        !self.own.is_empty() || self.open.values().any(|stream| !stream.pieces.is_empty())
+    /// Whether a piece of the pane with the focus is there, or of another one.
+    pub(super) fn ready(&self, focus: Option<PaneId>) -> (bool, bool) {
+        let there = |focused: bool| {
+            let mut open = self.open.iter().filter(|(pane, _)| (Some(**pane) == focus) == focused);
+            open.any(|(_, stream)| !stream.pieces.is_empty())
+        };
+        (!self.own.is_empty() || there(true), there(false))
     }
 
     /// Waits for a piece.
@@ -103,17 +107,28 @@ impl Streams {
         self.notify.notified().await;
     }
 
-    /// All that is there of one pane, and one piece of each other.
-    pub(super) fn take(&mut self, focus: Option<PaneId>) -> Vec<(PaneId, u64, FromStream)> {
+    /// All that is there of the pane with the focus.
+    pub(super) fn focused(&mut self, focus: Option<PaneId>) -> Vec<(PaneId, u64, FromStream)> {
         let mut taken = std::mem::take(&mut self.own);
-        for (pane, stream) in &mut self.open {
-            let most = if Some(*pane) == focus { PIECES } else { 1 };
-            for _ in 0..most {
-                let Ok(piece) = stream.pieces.try_recv() else { break };
-                taken.push((*pane, stream.number, piece));
+        let pane = focus.and_then(|pane| Some((pane, self.open.get_mut(&pane)?)));
+        if let Some((pane, stream)) = pane {
+            while let Ok(piece) = stream.pieces.try_recv() {
+                taken.push((pane, stream.number, piece));
+                if taken.len() > PIECES {
+                    break;
+                }
             }
         }
         taken
+    }
+
+    /// One piece of each other pane.
+    pub(super) fn others(&mut self, focus: Option<PaneId>) -> Vec<(PaneId, u64, FromStream)> {
+        let others = self.open.iter_mut().filter(|(pane, _)| Some(**pane) != focus);
+        let piece = |(pane, stream): (&PaneId, &mut Stream)| {
+            Some((*pane, stream.number, stream.pieces.try_recv().ok()?))
+        };
+        others.filter_map(piece).collect()
     }
 }
 

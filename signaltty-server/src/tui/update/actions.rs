@@ -289,11 +289,14 @@ fn answer(model: &mut Model) {
         here.or_else(|| crate::tui::list::needs(model).into_iter().find(|p| asks(model, *p)));
     match pane {
         Some(pane) => model.mode = Mode::Dialog(Dialog::Answer(pane)),
-        None => say(model, "no agent asks for permission", false),
+        None => say(
+            model,
+            "no agent asks here for permission; a question in its own pane is answered there",
+            false,
+        ),
     }
 }
 
 fn asks(model: &Model, pane: PaneId) -> bool {
-    model.asked.contains(&pane)
-        || model.node(pane).is_some_and(|node| node.attention == "permission_required")
+    model.node(pane).is_some_and(|node| node.decision.is_some())
 }

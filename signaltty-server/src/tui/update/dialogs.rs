@@ -149,7 +149,7 @@ fn decide(model: &mut Model, key: Key, out: &mut Effects) {
             let decision = if c == 'y' { "allow" } else { "deny" };
             Some(Effect::Call {
                 method: "pane.answer",
-                params: json!({ "pane": pane.to_string(), "decision": decision }),
+                params: json!({ "pane": pane.to_string(), "answer": decision }),
                 env: false,
                 after: After::Say(String::new()),
             })

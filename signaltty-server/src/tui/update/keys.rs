@@ -6,10 +6,14 @@ use signaltty_core::id::PaneId;
 use super::{Effects, actions, dialogs, places, say, scrolling, tombstone};
 use crate::tui::input::{Action, Key, encode};
 use crate::tui::list::{self, Line};
-use crate::tui::model::{Link, Mode, Model, is_live};
+use crate::tui::model::{Dirty, Link, Mode, Model, is_live};
 use crate::tui::msg::Effect;
 
 pub(super) fn key(model: &mut Model, key: Key, out: &mut Effects) {
+    // What is typed into a program changes nothing here; its echo will.
+    if !goes_through(model, key) {
+        model.draw(Dirty::Foreground);
+    }
     if let Link::Gone(_) = model.link {
         return gone(key, out);
     }
@@ -41,6 +45,16 @@ pub(super) fn key(model: &mut Model, key: Key, out: &mut Effects) {
     } else {
         welcome(model, key, out);
     }
+}
+
+/// Whether a key is for the program in the focused pane.
+fn goes_through(model: &Model, key: Key) -> bool {
+    matches!(model.mode, Mode::Normal)
+        && model.link == Link::Up
+        && model.message.is_none()
+        && !model.sidebar.focused
+        && key != model.gui.bindings.prefix
+        && model.focus_node().is_some_and(is_live)
 }
 
 /// A key while the server is away.
@@ -105,7 +119,7 @@ pub(super) fn typed(model: &mut Model, pane: PaneId, bytes: Vec<u8>, out: &mut E
 pub(super) fn paste(model: &mut Model, text: &str, out: &mut Effects) {
     if let Mode::Dialog(dialog) = &mut model.mode {
         dialogs::paste(dialog, text);
-        model.draw(crate::tui::model::Dirty::Foreground);
+        model.draw(Dirty::Foreground);
         return;
     }
     let Some(pane) = model.focus().filter(|_| matches!(model.mode, Mode::Normal)) else {

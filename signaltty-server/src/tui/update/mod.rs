@@ -25,10 +25,7 @@ type Effects = Vec<Effect>;
 pub(crate) fn update(model: &mut Model, msg: Msg) -> Effects {
     let mut out = Effects::new();
     match msg {
-        Msg::Key(key) => {
-            model.draw(Dirty::Foreground);
-            keys::key(model, key.into(), &mut out);
-        }
+        Msg::Key(key) => keys::key(model, key.into(), &mut out),
         Msg::Mouse(event) => mouse::mouse(model, &event, &mut out),
         Msg::Paste(text) => keys::paste(model, &text, &mut out),
         Msg::Resized(cols, rows) => {
@@ -46,7 +43,7 @@ pub(crate) fn update(model: &mut Model, msg: Msg) -> Effects {
         Msg::Lost(why) => {
             model.link = Link::Gone(why);
             model.listed = false;
-            model.panes.clear();
+            out.extend(model.panes.drain().map(|(pane, _)| Effect::Shut { pane }));
             model.area_asked.clear();
             model.draw(Dirty::Foreground);
         }
@@ -102,11 +99,7 @@ fn happened(model: &mut Model, event: &EventLine, out: &mut Effects) {
         return;
     };
     match event.event.as_str() {
-        "decision.asked" => {
-            model.asked.insert(pane);
-        }
         "decision.ended" => {
-            model.asked.remove(&pane);
             if matches!(model.mode, Mode::Dialog(super::dialog::Dialog::Answer(of)) if of == pane) {
                 model.mode = Mode::Normal;
             }

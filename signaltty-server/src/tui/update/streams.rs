@@ -12,6 +12,7 @@ use crate::protocol::{PaneNode, PaneText, Tree};
 use crate::tui::areas::{Areas, arrangement, on_screen};
 use crate::tui::model::{Dirty, Link, Mode, Model, PaneState, Stream, Tail, is_live};
 use crate::tui::msg::{After, Effect, FromStream};
+use crate::tui::scroll::Scroll;
 
 /// Lines that have left a pane's screen are asked of the server when they are
 /// wanted, so the client keeps next to none itself.
@@ -35,6 +36,10 @@ pub(super) fn settle(model: &mut Model, out: &mut Effects) {
             out.push(Effect::Shut { pane });
         }
     }
+    // Who attaches to the only pane of a tab sizes the tab, so that has to be the
+    // size that is wanted and not the one that there was.
+    let alone = model.shown().filter(|(_, tab)| tab.panes.len() == 1);
+    let alone = alone.and_then(|(_, tab)| model.area_asked.get(&tab.id).copied());
     for pane in shown {
         let Some(node) = model.node(pane) else { continue };
         let (live, size) = (is_live(node), (node.cols, node.rows));
@@ -58,7 +63,16 @@ pub(super) fn settle(model: &mut Model, out: &mut Effects) {
         model.streams += 1;
         let number = model.streams;
         state.stream = Stream::Open { number, size };
-        out.push(Effect::Open { pane, number, size });
+        out.push(Effect::Open { pane, number, size: alone.unwrap_or(size) });
+        // An answer that was on its way came from the stream that this one replaces.
+        let waits = |scroll: &Scroll| scroll.pane == pane && !scroll.loaded;
+        let waiting = match &model.mode {
+            Mode::Scroll(scroll) => waits(&**scroll),
+            _ => model.scrolled.as_deref().is_some_and(waits),
+        };
+        if waiting {
+            out.push(Effect::History { pane });
+        }
     }
 }
 
@@ -179,10 +193,12 @@ pub(super) fn brought(
             }
         }
         FromStream::History(bytes) => {
-            if let Mode::Scroll(scroll) = &mut model.mode
-                && scroll.pane == pane
-                && !scroll.loaded
-            {
+            // What to search for may be asked meanwhile.
+            let waiting = match &mut model.mode {
+                Mode::Scroll(scroll) => Some(scroll),
+                _ => model.scrolled.as_mut(),
+            };
+            if let Some(scroll) = waiting.filter(|scroll| scroll.pane == pane && !scroll.loaded) {
                 scroll.load(&String::from_utf8_lossy(&bytes));
                 model.draw(Dirty::Foreground);
             }

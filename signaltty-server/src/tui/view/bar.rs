@@ -16,11 +16,12 @@ pub(super) fn draw(model: &Model, area: Rect, buffer: &mut Buffer) {
     let place = place(model);
     let width = u16::try_from(place.width()).unwrap_or(u16::MAX);
     // Where one is gives way to what is said.
-    let room = if width + 24 <= area.width { area.width - width } else { area.width };
+    let (text, style) = said(model, area.width);
+    let left = area.width.saturating_sub(u16::try_from(text.width()).unwrap_or(u16::MAX));
+    let room = if left > width { area.width - width } else { area.width };
     if room < area.width {
         put(buffer, area.right() - width, area.y, width, &place, CHOSEN);
     }
-    let (text, style) = said(model, room);
     put(buffer, area.x, area.y, room, &text, CHOSEN.patch(style));
 }
 
@@ -46,6 +47,9 @@ fn said(model: &Model, room: u16) -> (String, Style) {
             }
         }
         return (text, STRONG);
+    }
+    if let Link::Gone(_) = model.link {
+        return (" Enter starts it again, q leaves".to_owned(), STRONG);
     }
     if let Some(message) = model.message.as_ref().filter(|message| !message.text.is_empty()) {
         let style = if message.bad { BAD } else { Style::new() };

@@ -58,6 +58,8 @@ pub(super) fn all(model: &Model, areas: &Areas, buffer: &mut Buffer) -> Option<C
                     cursor = inside.then(|| Cursor { col, row, style: screen.cursor_style() });
                 }
             }
+            // Its stream is about to begin; nothing is known of it until then.
+            _ if node.state == "live" => {}
             _ => tombstone(model, node, state.map(|state| &state.tail), area, buffer),
         }
     }
@@ -156,29 +158,31 @@ fn foot(model: &Model, node: &PaneNode, width: u16) -> Vec<(String, Style)> {
         "exited" => format!("Its process ended: {}.", words::state_words(node)),
         _ => "Its process did not survive; this is what was saved.".to_owned(),
     };
-    lines.push((what, STRONG));
+    let mut add = |text: &str, style: Style| {
+        lines.extend(wrap(text, width).into_iter().map(|line| (line, style)));
+    };
+    add(&what, STRONG);
     if let Some(agent) = &node.agent {
         let id = agent.agent_session_id.as_deref().unwrap_or("no conversation yet");
         let mut text = format!("{} {id}", agent.kind);
         if agent.interrupted {
             text.push_str(", interrupted in a turn");
         }
-        lines.push((safe(&text), Style::new()));
+        add(&safe(&text), Style::new());
         if let Some(failure) = &agent.last_failure {
             let when = ago(model.now, &failure.at);
             let text = format!("{} ({when}): {}", failure.code, failure.message);
-            lines.extend(wrap(&safe(&text), width).into_iter().map(|line| (line, super::BAD)));
+            add(&safe(&text), super::BAD);
         }
     } else if node.state != "resuming" {
         let argv = node.argv.iter().map(|word| word.0.to_string_lossy().into_owned());
         let text = format!("$ {}", argv.collect::<Vec<_>>().join(" "));
-        lines.push((safe(&text), FAINT));
+        add(&safe(&text), FAINT);
     }
     if node.state != "resuming" {
         let keys: Vec<_> =
             ways(node).iter().map(|(_, key, what)| format!("[{key}] {what}")).collect();
-        let lines_of = wrap(&keys.join("  "), width);
-        lines.extend(lines_of.into_iter().map(|line| (line, ACCENT.add_modifier(Modifier::BOLD))));
+        add(&keys.join("  "), ACCENT.add_modifier(Modifier::BOLD));
     }
     lines
 }

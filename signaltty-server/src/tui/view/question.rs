@@ -23,7 +23,8 @@ enum Row<'a> {
 
 pub(super) fn draw(model: &Model, dialog: &Dialog, buffer: &mut Buffer) -> Option<Cursor> {
     let (cols, rows) = model.size;
-    let width = cols.saturating_sub(2).min(64).max(cols.min(18));
+    // On a small screen the whole width: half a box would be hard to read.
+    let width = if cols < 50 { cols } else { (cols - 2).min(64) };
     let inner = width.saturating_sub(2);
     let content = content(model, dialog, inner);
     let most = rows.saturating_sub(1).max(1);
@@ -98,9 +99,9 @@ fn content<'a>(model: &Model, dialog: &'a Dialog, width: u16) -> Vec<Row<'a>> {
             let node = model.node(*pane);
             let title = node.map(words::title).unwrap_or_default();
             rows.extend(text(&format!("{title} asks for permission:"), STRONG));
-            let message = node.and_then(|node| node.last_message.clone());
-            let message = message.unwrap_or_else(|| "it did not say what for".to_owned());
-            rows.extend(text(&safe(&message), Style::new()));
+            let asked = node.and_then(|node| node.decision.as_deref());
+            let asked = asked.unwrap_or("it does not ask any more");
+            rows.extend(asked.lines().flat_map(|line| text(&safe(line), Style::new())));
             rows.push(Row::Text("[y] allow once  [n] deny  Esc leave it".to_owned(), ACCENT));
         }
     }

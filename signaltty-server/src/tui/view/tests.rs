@@ -1,1 +1,153 @@
+//! Screens as text. Styles are left out: what a screen says must be readable
+//! without colours.
 
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use unicode_width::UnicodeWidthStr as _;
+
+use super::view;
+use crate::tui::fixture::{Facts, PANES, client, id, press, tree};
+use crate::tui::model::{Mode, Model};
+use crate::tui::msg::Msg;
+use crate::tui::update::update;
+
+const SIZES: [(u16, u16); 3] = [(80, 24), (40, 12), (20, 5)];
+
+fn text(model: &Model) -> String {
+    let (cols, rows) = model.size;
+    let mut buffer = Buffer::empty(Rect::new(0, 0, cols, rows));
+    let cursor = view(model, &mut buffer);
+    let mut text = String::new();
+    for y in 0..rows {
+        let mut line = String::new();
+        let mut hidden = 0;
+        for x in 0..cols {
+            let symbol = buffer[(x, y)].symbol();
+            if hidden == 0 {
+                line.push_str(symbol);
+                hidden = symbol.width();
+            }
+            hidden = hidden.saturating_sub(1);
+        }
+        text.push_str(line.trim_end());
+        text.push('\n');
+    }
+    if let Some(cursor) = cursor {
+        text.push_str(&format!("cursor {},{}\n", cursor.col, cursor.row));
+    }
+    text
+}
+
+/// Compares a view at every size with what was agreed on.
+fn check(name: &str, make: impl Fn((u16, u16)) -> Model) {
+    for size in SIZES {
+        insta::assert_snapshot!(format!("{name}_{}x{}", size.0, size.1), text(&make(size)));
+    }
+    // The largest is not kept: it must only be drawn.
+    assert!(text(&make((300, 100))).lines().count() >= 100);
+    for size in [(1, 1), (2, 1), (1, 2), (3, 3), (1000, 2)] {
+        text(&make(size));
+    }
+}
+
+const FEW: &[(&str, &[&[Facts]])] =
+    &[("api", &[&[PANES[0], PANES[10]], &[PANES[2]]]), ("web", &[&[PANES[7]]])];
+
+fn few(size: (u16, u16)) -> Model {
+    let printed = "\x1b[1m> write the tests\x1b[0m\r\n\r\n● 日本語 is wide\r\n";
+    client(size, tree(FEW), &[(1, printed), (11, "$ ls\r\nsrc  target\r\n$ ")])
+}
+
+/// One pane alone.
+fn one(facts: Facts) -> impl Fn((u16, u16)) -> Model {
+    move |size| client(size, tree(&[("api", &[&[facts]])]), &[(facts.0, "some output")])
+}
+
+#[test]
+fn panes_are_drawn_as_the_layout_has_them() {
+    check("panes", few);
+    check("three", |size| {
+        let panes: &[Facts] = &[PANES[0], PANES[6], PANES[10]];
+        client(size, tree(&[("api", &[panes])]), &[(1, "left"), (11, "below")])
+    });
+}
+
+#[test]
+fn s0_13_each_tombstone_says_what_it_is_and_what_can_be_done() {
+    check("restored", one(PANES[6]));
+    check("resumable", one(PANES[7]));
+    check("resuming", one(PANES[8]));
+    check("exited", one(PANES[9]));
+}
+
+#[test]
+fn what_is_over_the_panes() {
+    check("welcome", |size| client(size, tree(&[]), &[]));
+    let pressed = |keys: &'static [&'static str]| {
+        move |size| {
+            let mut model = few(size);
+            press(&mut model, keys);
+            model
+        }
+    };
+    check("prefix", pressed(&["C-]"]));
+    check("help", pressed(&["C-]", "?"]));
+    check("sidebar", pressed(&["C-]", "s", "j", "j"]));
+    check("new_workspace", pressed(&["C-]", "w", "Tab", "Right"]));
+    check("rename", pressed(&["C-]", ",", "x"]));
+    check("close", pressed(&["C-]", "x"]));
+    check("answer", pressed(&["C-]", "a", "C-]", "y"]));
+    check("zoomed", pressed(&["C-]", "z"]));
+    check("project", pressed(&["C-]", "S"]));
+    check("unbound", pressed(&["C-]", "F9"]));
+    check("gone", |size| {
+        let mut model = few(size);
+        update(&mut model, Msg::Lost("The connection ended.".into()));
+        model
+    });
+}
+
+#[test]
+fn scrolling_shows_what_was_searched_for() {
+    check("scrolled", |size| {
+        let mut model = one(PANES[9])(size);
+        press(&mut model, &["C-]", "/", "o", "k", "Enter", "v", "Right", "Right"]);
+        // Without a row for the pane there is nothing to scroll.
+        assert_eq!(matches!(model.mode, Mode::Scroll(_)), size.1 > 2);
+        model
+    });
+}
+
+#[test]
+fn s0_13_states_and_attention_differ_without_colour() {
+    // The title line of a pane, and its line in the sidebar.
+    let mut seen: Vec<(String, String, Facts)> = Vec::new();
+    for facts in PANES {
+        let (state, attention) = (facts.1, facts.3);
+        let model = one((11, state, "unknown", attention))((100, 12));
+        let text = text(&model);
+        let title = text.lines().next().unwrap().split('│').nth(1).unwrap().to_owned();
+        let mut side = text.lines().map(|line| line.split('│').next().unwrap());
+        let side = side.find(|line| line.starts_with("> 1")).unwrap().to_owned();
+        for (other_title, other_side, other) in &seen {
+            if (other.1, other.3) != (state, attention) {
+                assert_ne!(&title, other_title, "{facts:?} {other:?}");
+                assert_ne!(&side, other_side, "{facts:?} {other:?}");
+            }
+        }
+        seen.push((title, side, facts));
+    }
+}
+
+#[test]
+fn what_needs_a_person_comes_first_and_is_one_jump_away() {
+    let all: &[&[Facts]] = &[&[PANES[0]], &[PANES[1]], &[PANES[2]], &[PANES[3]], &[PANES[4]]];
+    let mut model = client((100, 30), tree(&[("api", all)]), &[]);
+    let shown = text(&model);
+    let at = |wanted: &str| shown.find(wanted).unwrap();
+    assert!(at("NEEDS YOU (4)") < at("!!") && at("!!") < at("> 1"));
+    for wanted in [3, 4, 5, 2] {
+        press(&mut model, &["C-]", "a"]);
+        assert_eq!(model.focus(), Some(id(wanted)));
+    }
+}

@@ -6,6 +6,7 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
+use super::pane::wrap;
 use super::{ACCENT, BAD, FAINT, GOOD, STRONG, URGENT, centred};
 use crate::cli::safe;
 use crate::protocol::PaneNode;
@@ -92,14 +93,14 @@ pub(super) fn title(node: &PaneNode) -> String {
 }
 
 pub(super) fn gone(why: &str, area: Rect, buffer: &mut Buffer) {
-    let mut lines = vec![
-        Line::styled("The server went away.", BAD),
-        Line::default(),
-        Line::raw("What ran in its panes ended with it. The layout, the last output"),
-        Line::raw("and each conversation's identity are on the disk."),
-        Line::default(),
-    ];
-    lines.extend(why.lines().map(|line| Line::styled(safe(line), FAINT)));
+    let wide = area.width.min(66);
+    let what = "What ran in its panes ended with it. The layout, the last output and each \
+                conversation's identity are on the disk.";
+    let mut lines = vec![Line::styled("The server went away.", BAD), Line::default()];
+    lines.extend(wrap(what, wide).into_iter().map(Line::raw));
+    lines.push(Line::default());
+    let why = why.lines().flat_map(|line| wrap(&safe(line), wide));
+    lines.extend(why.map(|line| Line::styled(line, FAINT)));
     lines.push(Line::default());
     lines.push(keys(&[("Enter", "start it again"), ("q", "leave")]));
     centred(buffer, area, &lines);

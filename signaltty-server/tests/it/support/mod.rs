@@ -9,6 +9,8 @@ pub mod random;
 pub mod refusal;
 pub mod server;
 pub mod talk;
+#[cfg(feature = "tui")]
+pub mod terminal;
 
 use std::time::{Duration, Instant};
 
@@ -16,6 +18,8 @@ pub use client::{Client, Events, Failure};
 pub use home::Home;
 pub use logind::Logind;
 pub use server::Server;
+#[cfg(feature = "tui")]
+pub use terminal::Terminal;
 
 /// How long anything may take that should be quick. Loaded machines are slow.
 pub const PATIENCE: Duration = Duration::from_secs(30);

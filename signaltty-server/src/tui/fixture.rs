@@ -1,0 +1,158 @@
+//! A client with something to show, for tests and the documents.
+
+use bytes::Bytes;
+use signaltty_core::id::PaneId;
+use signaltty_core::scope::Scope;
+
+use super::gui::Gui;
+use super::model::Model;
+use super::msg::{Effect, FromStream, Msg};
+use super::update::update;
+use crate::protocol::{
+    AgentNode, ExitNode, FailureNode, PaneNode, PaneText, TabNode, Tree, WorkspaceNode,
+};
+
+/// What a pane is, in one word each: id, state, lifecycle, attention.
+pub(super) type Facts = (u8, &'static str, &'static str, &'static str);
+
+/// A pane for every state, and in the live ones every attention.
+pub(super) const PANES: [Facts; 12] = [
+    (1, "live", "working", "none"),
+    (2, "live", "idle", "unread"),
+    (3, "live", "blocked", "permission_required"),
+    (4, "live", "blocked", "input_required"),
+    (5, "live", "failed", "error"),
+    (6, "live", "idle", "warning"),
+    (7, "restored", "unknown", "none"),
+    (8, "resumable", "working", "unread"),
+    (9, "resuming", "working", "none"),
+    (10, "exited", "exited", "none"),
+    (11, "live", "unknown", "none"),
+    (12, "exited", "exited", "unread"),
+];
+
+pub(super) fn id(n: u8) -> PaneId {
+    PaneId::from_random([n; 10])
+}
+
+pub(super) fn node(facts: Facts) -> PaneNode {
+    let (n, state, lifecycle, attention) = facts;
+    let agent = (n < 10).then(|| AgentNode {
+        kind: "claude".into(),
+        agent_session_id: Some("e20c8dbf-a7ca".into()),
+        place: "own".into(),
+        verdict: match n {
+            1 => Some("verified".into()),
+            2 => Some("unconfirmed".into()),
+            3 => Some("contradicted".into()),
+            _ => None,
+        },
+        evidence: Vec::new(),
+        interrupted: n == 8,
+        last_failure: (n == 7).then(|| FailureNode {
+            code: "damaged".into(),
+            message: "the agent's record is shorter than it was".into(),
+            at: "1970-01-01T00:00:00Z".into(),
+        }),
+        integration: None,
+    });
+    PaneNode {
+        id: id(n).to_string(),
+        title: if agent.is_some() { "✳ claude".into() } else { "bash".into() },
+        cwd: "/src/api".into(),
+        argv: vec![if agent.is_some() { "claude".into() } else { "bash".into() }],
+        cols: 0,
+        rows: 0,
+        state: state.into(),
+        stage: (state == "resuming").then(|| "preflight".into()),
+        exit: (state == "exited").then_some(ExitNode { code: Some(2), signal: None }),
+        lifecycle: lifecycle.into(),
+        attention: attention.into(),
+        decision: (n == 3).then(|| "Bash: rm -rf target".into()),
+        last_message: (n == 3).then(|| "Bash: rm -rf target".into()),
+        agent,
+        created_at: "1970-01-01T00:00:00Z".into(),
+    }
+}
+
+/// Workspaces with these tabs; each tab is a list of panes in a row.
+pub(super) fn tree(workspaces: &[(&str, &[&[Facts]])]) -> Tree {
+    let mut number = 0_u8;
+    let workspace = |(name, tabs): &(&str, &[&[Facts]])| WorkspaceNode {
+        id: format!("ws_{name}"),
+        handle: (*name).to_owned(),
+        name: (*name).to_owned(),
+        cwd: format!("/src/{name}").as_str().into(),
+        auto_resume: *name == "web",
+        auto_continue: false,
+        history: true,
+        archived: false,
+        tabs: tabs
+            .iter()
+            .map(|panes| {
+                number += 1;
+                let ids: Vec<_> = panes.iter().map(|facts| id(facts.0).to_string()).collect();
+                TabNode {
+                    id: format!("tab_{number}"),
+                    title: "agents".into(),
+                    active_pane_id: ids.first().cloned().unwrap_or_default(),
+                    layout: match ids.as_slice() {
+                        [one] => format!("v1:{one}"),
+                        [first, rest @ ..] if rest.len() > 1 => {
+                            format!("v1:[{first}*2|[{}]]", rest.join("/"))
+                        }
+                        all => format!("v1:[{}]", all.join("|")),
+                    },
+                    cols: 0,
+                    rows: 0,
+                    panes: panes.iter().map(|facts| node(*facts)).collect(),
+                }
+            })
+            .collect(),
+    };
+    Tree { workspaces: workspaces.iter().map(workspace).collect() }
+}
+
+/// A client of this size that shows the tree; its panes print what is given,
+/// and tombstones have saved output.
+pub(super) fn client(size: (u16, u16), tree: Tree, printed: &[(u8, &str)]) -> Model {
+    let mut model = Model::new(Gui::default(), size, "/src/api".into(), Scope::All);
+    model.agents = vec!["claude".into(), "codex".into()];
+    let mut effects = update(&mut model, Msg::Listed(tree));
+    // What the server would answer.
+    while let Some(effect) = effects.pop() {
+        match effect {
+            Effect::Open { pane, number, .. } => {
+                let rects = super::areas::arrangement(&model).map(|found| found.rects);
+                let rect = rects.unwrap_or_default().into_iter().find(|(leaf, _)| *leaf == pane);
+                let Some((_, rect)) = rect else { continue };
+                let (cols, rows) = (rect.cols(), rect.rows());
+                let text = printed.iter().find(|(n, _)| id(*n) == pane).map_or("", |p| p.1);
+                let begun = FromStream::Begun { cols, rows };
+                let output = FromStream::Output(Bytes::copy_from_slice(text.as_bytes()));
+                for what in [begun, output] {
+                    update(&mut model, Msg::Stream { pane, number, what });
+                }
+            }
+            Effect::ReadTail { pane } => {
+                let text = "$ cargo test\n\x1b[32mok\x1b[0m 12 passed\nwrote src/lib.rs\n";
+                let (pane_id, source) = (pane.to_string(), "saved".into());
+                let result = Ok(PaneText { pane_id, source, text: text.into() });
+                update(&mut model, Msg::Tail { pane, result });
+            }
+            _ => {}
+        }
+    }
+    model
+}
+
+/// Presses keys, one after the other.
+pub(super) fn press(model: &mut Model, keys: &[&str]) -> Vec<Effect> {
+    let mut effects = Vec::new();
+    for key in keys {
+        let key: super::input::Key = key.parse().unwrap();
+        let event = crossterm::event::KeyEvent::new(key.code, key.mods);
+        effects.extend(update(model, Msg::Key(event)));
+    }
+    effects
+}

@@ -1,0 +1,184 @@
+//! The full-screen client on real terminals.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use rustix::process::Signal;
+use serde_json::{Value, json};
+
+use crate::support::talk::Talk;
+use crate::support::{Home, Server, Terminal, wait_until};
+
+const PREFIX: &str = "\x1d";
+
+fn press(terminal: &mut Terminal, key: &str) {
+    terminal.press(&format!("{PREFIX}{key}"));
+}
+
+/// The tour that `scripts/tour.sh` takes through tmux.
+#[test]
+fn a_person_gets_the_conversation_back_in_a_tour_through_tmux() {
+    let found = Command::new("tmux").arg("-V").output();
+    assert!(
+        found.is_ok(),
+        "tmux is missing, and without it nobody walks through the client as a person does; \
+         install the Debian package tmux, as .ci/run does"
+    );
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../scripts/tour.sh");
+    let tour = Command::new(script).arg(env!("CARGO_BIN_EXE_signaltty")).output().unwrap();
+    let said = String::from_utf8_lossy(&tour.stdout) + String::from_utf8_lossy(&tour.stderr);
+    assert!(tour.status.success() && said.contains("the tour is complete"), "{said}");
+}
+
+#[test]
+fn c088_a_client_that_ends_in_any_way_leaves_terminal_and_server_whole() {
+    let home = Home::new();
+    let server = Server::start(&home);
+    let pane = server.spawn(&home, &["/bin/cat"]);
+    server.ask("pane.split", json!({"pane": pane, "argv": ["/bin/cat"]}));
+    let ids = |server: &Server| -> Vec<Value> {
+        server.panes().iter().map(|pane| pane["id"].clone()).collect()
+    };
+    let before = ids(&server);
+    for round in 0..20 {
+        let mut terminal = Terminal::start(&home);
+        terminal.wait_text("test 1/1");
+        terminal.press(&format!("round{round}\r"));
+        terminal.wait_text(&format!("round{round}"));
+        let (signal, restores) = match round % 4 {
+            0 => (Some(Signal::HUP), true),
+            1 => (Some(Signal::TERM), true),
+            // Nobody can do anything after this one.
+            2 => (Some(Signal::KILL), false),
+            _ => (None, true),
+        };
+        match signal {
+            Some(signal) => terminal.signal(signal),
+            None => press(&mut terminal, "d"),
+        }
+        let status = terminal.wait_exit();
+        if restores {
+            assert_eq!(status.code(), Some(i32::from(signal.is_some())), "{signal:?}");
+            terminal.wait_restored();
+        }
+        assert_eq!(ids(&server), before, "round {round}");
+        assert!(server.panes().iter().all(|pane| pane["state"] == "live"));
+    }
+}
+
+#[test]
+fn c082_poison_in_titles_and_messages_is_shown_and_does_nothing() {
+    let home = Home::new();
+    let server = Server::start(&home);
+    let pane = server.spawn(&home, &["/bin/cat"]);
+    let poison = "x \x1b[2J \x1b]52;c;AAAA\x07 y";
+    server.ask("pane.rename", json!({"pane": pane, "title": poison}));
+    server.ask("tab.rename", json!({"tab": server.pane(&pane)["tab_id"], "title": poison}));
+    let workspace = server.pane(&pane)["workspace_id"].clone();
+    server.ask("workspace.rename", json!({"workspace": workspace, "name": poison}));
+    let mut terminal = Terminal::start(&home);
+    terminal.wait_text("1/1");
+    press(&mut terminal, "?");
+    terminal.wait_text("First C-], then:");
+    press(&mut terminal, "d");
+    let bytes = terminal.bytes();
+    let holds = |text: &str| bytes.windows(text.len()).any(|part| part == text.as_bytes());
+    assert!(!holds("\x1b]52;c;AAAA"), "a clipboard sequence came through");
+}
+
+#[test]
+fn s0_45_zoom_and_search_are_the_clients_alone() {
+    let home = Home::new();
+    let server = Server::start(&home);
+    let pane = server.sh(&home, "seq -f 'line %g' 1 200; exec cat");
+    server.ask("pane.split", json!({"pane": pane, "argv": ["/bin/cat"]}));
+    server.ask("pane.focus", json!({"pane": pane}));
+    let layout =
+        || server.ask("session.list", json!({}))["workspaces"][0]["tabs"][0]["layout"].clone();
+    let before = layout();
+    let mut terminal = Terminal::start(&home);
+    terminal.wait_text("line 200");
+    wait_until("the area of this client", || server.pane(&pane)["cols"] == 35);
+    server.wait_saved();
+    let written = fs::metadata(home.snapshot_path()).unwrap().modified().unwrap();
+    press(&mut terminal, "z");
+    terminal.wait_text("zoomed");
+    wait_until("the whole width", || server.pane(&pane)["cols"] == 71);
+    press(&mut terminal, "/");
+    terminal.wait_text("Search");
+    terminal.press("line 42\r");
+    terminal.wait_text("1 found");
+    terminal.wait_text("line 42");
+    terminal.press("q");
+    press(&mut terminal, "z");
+    wait_until("the old width", || server.pane(&pane)["cols"] == 35);
+    assert_eq!(layout(), before);
+    assert_eq!(server.status()["saved"], true, "neither is worth a save");
+    assert_eq!(fs::metadata(home.snapshot_path()).unwrap().modified().unwrap(), written);
+    let snapshot = fs::read_to_string(home.snapshot_path()).unwrap();
+    assert!(!snapshot.contains("zoom") && !snapshot.contains("line 42"));
+}
+
+#[test]
+fn s0_50_choosing_a_project_touches_nothing_of_the_server() {
+    let home = Home::new();
+    let server = Server::start(&home);
+    server.spawn(&home, &["/bin/cat"]);
+    let other = home.path("other");
+    fs::create_dir(&other).unwrap();
+    server.ask("workspace.new", json!({"cwd": other, "argv": ["/bin/cat"], "name": "other"}));
+    let mut terminal = Terminal::start(&home);
+    terminal.wait_text("All projects");
+    terminal.wait_text("1/1");
+    let file = home.path(".config/signaltty/project-scope.json");
+    wait_until("the area of this client", || server.panes()[0]["cols"] == 71);
+    server.wait_saved();
+    let before = fs::read(home.snapshot_path()).unwrap();
+    press(&mut terminal, "S");
+    terminal.wait_text("Project work");
+    wait_until("the file", || file.exists());
+    let saved: Value = serde_json::from_slice(&fs::read(&file).unwrap()).unwrap();
+    assert_eq!(saved["project"], json!(home.work()));
+    assert_eq!(server.status()["saved"], true);
+    assert_eq!(fs::read(home.snapshot_path()).unwrap(), before);
+    // The next client begins with it.
+    press(&mut terminal, "d");
+    terminal.wait_exit();
+    Terminal::start(&home).wait_text("Project work");
+}
+
+#[test]
+fn s0_17_one_key_resumes_and_a_second_client_sees_it() {
+    let home = Home::new();
+    let mut server = Server::start(&home);
+    let talk = Talk::hold(&server, &home);
+    let pane = talk.pane.clone();
+    server.kill9();
+    let server = Server::start(&home);
+    let mut terminal = Terminal::start(&home);
+    terminal.wait_text("Its process is gone; its conversation can be reopened.");
+    terminal.wait_text("you said: hello");
+    terminal.press("r");
+    terminal.wait_text("verified");
+    server.wait_state(&pane, "live");
+    Terminal::start(&home).wait_text("verified");
+}
+
+#[test]
+fn preferences_that_are_wrong_are_refused_before_the_screen_is_taken() {
+    let home = Home::new();
+    let _server = Server::start(&home);
+    let dir = home.path(".config/signaltty");
+    fs::create_dir_all(&dir).unwrap();
+    fs::write(dir.join("gui.json"), r#"{"prefx": "C-a"}"#).unwrap();
+    let mut terminal = Terminal::start(&home);
+    assert_eq!(terminal.wait_exit().code(), Some(2));
+    terminal.wait_text("there is no prefx; did you mean prefix?");
+    assert!(!terminal.bytes().windows(8).any(|part| part == b"\x1b[?1049h"));
+    fs::write(dir.join("gui.json"), r#"{"preset": "tmux"}"#).unwrap();
+    let mut terminal = Terminal::start(&home);
+    terminal.wait_text("C-b ? for keys");
+    terminal.press("\x02d");
+    assert!(terminal.wait_exit().success());
+}
