@@ -33,6 +33,15 @@ impl Blocks {
         self.bytes
     }
 
+    /// Gives back memory that further lines might need.
+    pub(crate) fn settle(&mut self) {
+        if let Some(open) = self.blocks.back_mut() {
+            open.text.shrink_to_fit();
+            open.ends.shrink_to_fit();
+        }
+        self.blocks.shrink_to_fit();
+    }
+
     pub(crate) fn push_back(&mut self, line: &str) {
         let fits = |block: &Block| block.text.len() + line.len() <= BLOCK;
         if !self.blocks.back().is_some_and(fits) {

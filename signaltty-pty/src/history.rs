@@ -93,6 +93,17 @@ impl History {
         self.open = LineBuilder::default();
     }
 
+    /// How much it keeps.
+    pub(crate) fn limit(&self) -> HistoryLimit {
+        self.limit
+    }
+
+    /// Gives back memory that further lines might need.
+    pub(crate) fn settle(&mut self) {
+        self.lines.settle();
+        self.open.settle();
+    }
+
     /// Appends a row that has left the screen.
     pub(crate) fn push_row(&mut self, row: &RowView<'_>) {
         // Apart from the rest while the rest takes the line.

@@ -70,6 +70,11 @@ impl LineBuilder {
         }
     }
 
+    /// Gives back memory that further rows might need.
+    pub(crate) fn settle(&mut self) {
+        self.text.text.shrink_to_fit();
+    }
+
     /// How many bytes the unfinished line holds.
     pub(crate) fn len(&self) -> usize {
         self.text.text.len()

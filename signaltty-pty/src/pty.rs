@@ -82,6 +82,40 @@ impl AsyncPty {
         }
     }
 
+    /// Waits until there is something to read, or the end.
+    ///
+    /// # Errors
+    ///
+    /// When the runtime is shutting down.
+    pub async fn readable(&self) -> io::Result<()> {
+        let mut ready = self.master.get().readable().await?;
+        ready.retain_ready();
+        Ok(())
+    }
+
+    /// Reads what is there after [`readable`](Self::readable), as much as fits: the
+    /// kernel hands out at most a page at a time, and whoever passes it on or
+    /// parses it does better with more.
+    ///
+    /// # Errors
+    ///
+    /// [`io::ErrorKind::WouldBlock`] if there is nothing after all, else as
+    /// [`read`](Self::read).
+    pub fn read_ready(&self, buffer: &mut [u8]) -> io::Result<usize> {
+        let mut filled = 0;
+        while let Some(rest) = buffer.get_mut(filled..).filter(|rest| !rest.is_empty()) {
+            let read = self.master.get().try_io(Interest::READABLE, |fd| read_some(fd, rest));
+            match read {
+                // What was read before is not lost: the next call says it again.
+                Ok(0) | Err(_) if filled > 0 => break,
+                Ok(0) => return Ok(0),
+                Ok(count) => filled += count,
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(filled)
+    }
+
     /// Reads what is there without waiting.
     ///
     /// # Errors

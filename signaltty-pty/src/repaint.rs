@@ -26,6 +26,7 @@ pub(crate) fn screen(view: View<'_>, below: Option<&str>) -> String {
         };
     }
     titles(view, &mut out);
+    saved_modes(view, &mut out);
     if let Some(below) = below {
         out.push_str(below);
         out.push_str("\x1b[?1049h");
@@ -76,6 +77,18 @@ fn titles(view: View<'_>, out: &mut String) {
     let stacked = view.shadow.stacked_titles().next().is_some();
     if stacked || view.shadow.title.is_some() {
         set(&view.shadow.title, out);
+    }
+}
+
+/// Saves what the program has saved, and leaves the modes as the prelude did.
+fn saved_modes(view: View<'_>, out: &mut String) {
+    let private = view.modes().private;
+    for (&mode, &on) in &view.shadow.saved_modes {
+        let known = private.iter().find(|(number, ..)| *number == mode);
+        let fresh = known.map_or(mode == 7, |(_, _, default)| *default);
+        set_private(mode, on, out);
+        let _ = write!(out, "\x1b[?{mode}s");
+        set_private(mode, fresh, out);
     }
 }
 

@@ -15,11 +15,14 @@ use std::ptr;
 
 use nix::libc;
 use rustix::process::{
-    Pid, Signal, getpid, getppid, ioctl_tiocsctty, set_parent_process_death_signal, setsid,
+    Pid, Resource, Signal, getpid, getppid, ioctl_tiocsctty, set_parent_process_death_signal,
+    setrlimit, setsid,
 };
 use rustix::stdio::stdin;
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
+
+use crate::limits;
 
 /// A descriptor that the runtime watches. Nothing but this module makes one.
 #[derive(Debug)]
@@ -56,6 +59,7 @@ impl Watched {
 /// when the forking thread ends, and keeps no descriptor above 2 over its exec.
 pub(crate) fn prepare_child(command: &mut Command) {
     let parent = getpid();
+    let descriptors = limits::of_children();
     // SAFETY: The closure runs in the forked child of a process that may have
     // many threads, so it must be async-signal-safe: each step below is one or
     // more plain system calls on values on its stack or captured by copy. It
@@ -67,6 +71,9 @@ pub(crate) fn prepare_child(command: &mut Command) {
             ioctl_tiocsctty(stdin().as_fd())?;
             reset_signals()?;
             hide_descriptors();
+            if let Some(limit) = descriptors.clone() {
+                setrlimit(Resource::Nofile, limit)?;
+            }
             die_with_parent(parent)
         });
     }

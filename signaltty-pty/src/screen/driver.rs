@@ -14,7 +14,9 @@ use alacritty_terminal::index::{Column, Line};
 use alacritty_terminal::term::cell::{Cell, CellExtra, Flags};
 use alacritty_terminal::term::test::TermSize;
 use alacritty_terminal::term::{Config, Term, TermMode};
-use alacritty_terminal::vte::ansi::{Attr, CharsetIndex, Handler, NamedMode, NamedPrivateMode};
+use alacritty_terminal::vte::ansi::{
+    Attr, CharsetIndex, Handler, NamedMode, NamedPrivateMode, PrivateMode,
+};
 
 use super::events::{Outbox, ScreenEvent};
 use super::grid;
@@ -250,12 +252,66 @@ impl Driver<'_> {
         grid.saved_cursor = Cursor::default();
     }
 
+    /// Saves private modes (`CSI ? s`) or restores them (`CSI ? r`). Which screen is
+    /// shown is not among them: restoring it would lose what the other one shows.
+    pub(super) fn keep_modes(&mut self, restore: bool, numbers: &[u8]) {
+        for number in numbers.split(|byte| *byte == b';') {
+            let number = std::str::from_utf8(number).ok().and_then(|text| text.parse().ok());
+            let Some((number, on)) = number.and_then(|number| Some((number, self.mode(number)?)))
+            else {
+                continue;
+            };
+            if !restore {
+                self.shadow.saved_modes.insert(number, on);
+            } else if let Some(saved) = self.shadow.saved_modes.get(&number).copied() {
+                let mode = private_mode(number);
+                if saved { self.set_private_mode(mode) } else { self.unset_private_mode(mode) }
+            }
+        }
+    }
+
+    /// Whether a private mode is on, of those that can be saved.
+    fn mode(&self, number: u16) -> Option<bool> {
+        let modes = View { term: self.term, shadow: self.shadow }.modes();
+        Some(match number {
+            6 => modes.origin,
+            7 => modes.wrap,
+            25 => modes.show_cursor,
+            _ => match modes.private.iter().find(|(known, ..)| *known == number) {
+                Some((_, on, _)) => *on,
+                None => self.shadow.passive_mode(number)?,
+            },
+        })
+    }
+
     /// Changing the number of columns is not for programs; the rest of what the
     /// mode does is.
     pub(super) fn column_mode(&mut self) {
         self.shadow.region = (0, self.term.screen_lines());
         self.term.set_private_mode(NamedPrivateMode::ColumnMode.into());
     }
+}
+
+/// A mode that can be saved, as the parser would name it.
+fn private_mode(number: u16) -> PrivateMode {
+    use NamedPrivateMode as Named;
+    let named = match number {
+        1 => Named::CursorKeys,
+        6 => Named::Origin,
+        7 => Named::LineWrap,
+        25 => Named::ShowCursor,
+        1000 => Named::ReportMouseClicks,
+        1002 => Named::ReportCellMouseMotion,
+        1003 => Named::ReportAllMouseMotion,
+        1004 => Named::ReportFocusInOut,
+        1005 => Named::Utf8Mouse,
+        1006 => Named::SgrMouse,
+        1007 => Named::AlternateScroll,
+        1042 => Named::UrgencyHints,
+        2004 => Named::BracketedPaste,
+        other => return PrivateMode::Unknown(other),
+    };
+    named.into()
 }
 
 type CrowdedCell = (Line, Column, Option<Arc<CellExtra>>);

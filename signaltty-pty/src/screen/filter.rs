@@ -29,6 +29,9 @@ pub(super) enum Piece<'a> {
     Command(&'a [u8]),
     /// A soft reset, which the parser does not know.
     SoftReset,
+    /// Private modes to be saved or restored, which it does not know either:
+    /// their numbers, parted by semicolons.
+    Modes { restore: bool, numbers: &'a [u8] },
 }
 
 /// Follows the parser's states as far as needed.
@@ -145,6 +148,12 @@ impl Filter {
         if self.state == State::Control && byte == b'p' && self.unfinished == b"\x1b[!" {
             input.flush(sink);
             sink(Piece::SoftReset);
+        }
+        if self.state == State::Control && matches!(byte, b's' | b'r') {
+            if let Some(numbers) = self.unfinished.strip_prefix(b"\x1b[?") {
+                input.flush(sink);
+                sink(Piece::Modes { restore: byte == b'r', numbers });
+            }
         }
         let next = match (self.state, byte) {
             (_, ESC) => return self.begin_sequence(),
@@ -312,6 +321,7 @@ mod tests {
                 Piece::Mute(bytes) => muted.extend_from_slice(bytes),
                 Piece::Command(payload) => commands.push(payload.to_vec()),
                 Piece::SoftReset => commands.push(b"soft reset".to_vec()),
+                Piece::Modes { numbers, .. } => commands.push(numbers.to_vec()),
             });
         }
         (passed, muted, commands)

@@ -9,8 +9,8 @@
 //! as they arrive, so an update that never ends costs nothing. A repaint made in
 //! the middle of one shows its first half; the rest follows in the live bytes.
 //!
-//! Not done yet: parking the emulator of quiet panes, and saving and restoring
-//! of modes (`CSI ? s`, `CSI ? r`), which the parser does not know.
+//! A screen that is not needed for a while can be [put to sleep](Screen::sleep):
+//! its cells are dropped, and drawn again from what a repaint would send.
 
 mod answers;
 mod cells;
@@ -24,6 +24,7 @@ mod osc;
 mod parked;
 mod row;
 mod shadow;
+mod sleep;
 #[cfg(test)]
 mod tests;
 mod text;
@@ -53,6 +54,7 @@ use crate::size::Size;
 pub use self::cells::{Cell, Mouse};
 pub use self::events::ScreenEvent;
 pub(crate) use self::row::{Glyph, Link, RowView};
+pub use self::sleep::Asleep;
 pub(crate) use self::view::{Caret, View};
 
 type Emulator = Term<Listener>;
@@ -103,6 +105,7 @@ impl Screen {
             Piece::Text(text) => text::advance(parser, &mut driver, text),
             Piece::Mute(bytes) => parser.advance(&mut Deaf, bytes),
             Piece::SoftReset => driver.soft_reset(),
+            Piece::Modes { restore, numbers } => driver.keep_modes(restore, numbers),
             Piece::Command(payload) => {
                 if let Some(event) = osc::event(payload) {
                     driver.outbox.post(event);

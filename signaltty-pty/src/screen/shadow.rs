@@ -1,7 +1,7 @@
 //! State that the emulator hides or does not have, kept beside it so that a
 //! repaint can reproduce it.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// See the module.
 #[derive(Debug)]
@@ -20,6 +20,8 @@ pub(crate) struct Shadow {
     pub(crate) modify_other_keys: u8,
     /// Modes that only the real terminal acts on, and that the program set.
     pub(crate) passive_modes: BTreeSet<u16>,
+    /// Private modes that the program saved, and how they were.
+    pub(crate) saved_modes: BTreeMap<u16, bool>,
     /// The title the program gave.
     pub(crate) title: Option<String>,
     titles: VecDeque<Option<String>>,
@@ -66,6 +68,7 @@ impl Shadow {
             keyboards: Default::default(),
             modify_other_keys: 0,
             passive_modes: BTreeSet::new(),
+            saved_modes: BTreeMap::new(),
             title: None,
             titles: VecDeque::new(),
             last_cleared: None,
@@ -105,6 +108,11 @@ impl Shadow {
     /// The titles that pops bring back, the newest last.
     pub(crate) fn stacked_titles(&self) -> impl Iterator<Item = &Option<String>> {
         self.titles.iter()
+    }
+
+    /// Whether a mode of the real terminal is on, if it is known.
+    pub(super) fn passive_mode(&self, mode: u16) -> Option<bool> {
+        PASSIVE_MODES.contains(&mode).then(|| self.passive_modes.contains(&mode))
     }
 
     /// Notes a mode of the real terminal; others are not known to be harmless.

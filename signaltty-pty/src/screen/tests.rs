@@ -19,6 +19,7 @@ struct Dump {
     tabs: Vec<bool>,
     shifted: bool,
     passive: Vec<u16>,
+    saved_modes: Vec<(u16, bool)>,
     keyboards: Vec<(u8, Vec<u8>)>,
     other_keys: u8,
     title: Option<String>,
@@ -52,6 +53,7 @@ fn dump(screen: &Screen) -> Dump {
         tabs: shadow.tabs.clone(),
         shifted: shadow.shifted,
         passive: shadow.passive_modes.iter().copied().collect(),
+        saved_modes: shadow.saved_modes.iter().map(|(mode, on)| (*mode, *on)).collect(),
         keyboards: shadow.keyboards.iter().take(shown).map(keyboard).collect(),
         other_keys: shadow.modify_other_keys,
         title: shadow.title.clone(),
@@ -180,6 +182,20 @@ fn a_soft_reset_leaves_contents_and_position() {
 }
 
 #[test]
+fn private_modes_are_saved_and_restored() {
+    let mut kept = screen(10, 3, b"\x1b[?2004;1h\x1b[?2004;1;7s\x1b[?2004;1l\x1b[?7l");
+    assert!(!kept.bracketed_paste() && !kept.application_cursor());
+    // Somebody who attaches meanwhile knows what was saved.
+    let mut attached = screen(10, 3, &kept.repaint());
+    for screen in [&mut kept, &mut attached] {
+        screen.advance(b"\x1b[?2004;7r");
+        assert!(screen.bracketed_paste() && !screen.application_cursor());
+        assert!(screen.view().modes().wrap);
+    }
+    assert_same(&kept, &attached, "after restoring");
+}
+
+#[test]
 fn inv_t3_oversized_links_and_titles_are_not_kept() {
     let long = "x".repeat(3_000);
     let mut kept = screen(10, 2, format!("\x1b]8;;{long}\x07a\x1b]8;;\x07").as_bytes());
@@ -263,6 +279,10 @@ fn pieces() -> impl Strategy<Value = Vec<u8>> {
         "\x1b[2J",
         "\x1b[3J",
         "\x1b[3g",
+        "\x1b[?1;7;2004s",
+        "\x1b[?1;7;2004r",
+        "\x1b[?6;25;1000;5s",
+        "\x1b[?6;25;1000;5;1049r",
     ])
     .prop_map(|text| text.as_bytes().to_vec());
     prop_oneof![4 => text, 4 => csi, 1 => sgr, 1 => mode, 2 => other, 1 => vec(any::<u8>(), 0..12)]
@@ -313,6 +333,29 @@ proptest! {
         let mut first = screen(size.0, size.1, &input.0);
         let second = screen(size.0, size.1, b"");
         assert_repaints(&mut first, second, &further.0);
+    }
+
+    #[test]
+    fn any_screen_sleeps_and_goes_on_equal(
+        input in output(40), further in output(20),
+        size in (2..25_u16, 1..7_u16),
+    ) {
+        let mut awake = screen(size.0, size.1, &input.0);
+        let slept = screen(size.0, size.1, &input.0);
+        let unfinished = !slept.filter.unfinished().is_empty();
+        let (mut slept, refused) = match slept.sleep() {
+            Ok(asleep) => (asleep.wake(), false),
+            Err(screen) => (*screen, true),
+        };
+        prop_assert_eq!(refused, unfinished);
+        for bytes in [&b""[..], &further.0] {
+            awake.advance(bytes);
+            slept.advance(bytes);
+            assert_same(&awake, &slept, "after a sleep");
+            prop_assert_eq!(awake.tail(4096), slept.tail(4096));
+            prop_assert_eq!(awake.take_events(), slept.take_events());
+            prop_assert_eq!(awake.take_answers(), slept.take_answers());
+        }
     }
 
     #[test]

@@ -53,7 +53,26 @@ impl FrameWriter {
     ///
     /// When the connection is gone.
     pub async fn send(&mut self, frame: &Frame) -> Result<(), ClientError> {
+        self.queue(frame);
+        self.flush().await
+    }
+
+    /// Puts a frame behind those that wait, to be sent by [`flush`](Self::flush).
+    pub fn queue(&mut self, frame: &Frame) {
         frame.encode(&mut self.buffer);
+    }
+
+    /// How many bytes wait to be sent.
+    pub fn waiting(&self) -> usize {
+        self.buffer.len()
+    }
+
+    /// Sends what waits. May be dropped while it waits: what was sent is known.
+    ///
+    /// # Errors
+    ///
+    /// When the connection is gone.
+    pub async fn flush(&mut self) -> Result<(), ClientError> {
         let sent = self.writer.write_all_buf(&mut self.buffer).await;
         sent.map_err(|source| ClientError::io("write to", &self.socket, source))
     }

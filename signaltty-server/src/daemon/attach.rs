@@ -2,7 +2,7 @@
 
 use std::io;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering, fence};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering, fence};
 
 use bytes::{Bytes, BytesMut};
 use serde_json::Value;
@@ -44,7 +44,25 @@ pub(crate) struct Attached {
     read_only: bool,
     id: u64,
     queue: mpsc::Receiver<Frame>,
+    marks: Marks,
+}
+
+/// What the pane and the client's writer tell each other.
+#[derive(Clone, Default)]
+struct Marks {
+    /// Output was dropped.
     behind: Arc<AtomicBool>,
+    /// Bytes of output in the queue.
+    waiting: Arc<AtomicUsize>,
+}
+
+impl Marks {
+    /// Counts a frame that left the queue.
+    fn left(&self, frame: &Frame) {
+        if let Frame::Output(bytes) = frame {
+            self.waiting.fetch_sub(bytes.len(), Ordering::AcqRel);
+        }
+    }
 }
 
 impl Attachment {
@@ -57,14 +75,20 @@ impl Attachment {
     pub(crate) async fn begin(self) -> Result<Attached, WireError> {
         let id = NEXT_CLIENT.fetch_add(1, Ordering::Relaxed);
         let (frames, queue) = mpsc::channel(CLIENT_FRAMES);
-        let behind = Arc::new(AtomicBool::new(false));
+        let marks = Marks::default();
         let Self { pane, messages, room, read_only, history, .. } = self;
-        let client = AttachedClient::new(id, frames, Arc::clone(&behind), read_only);
+        let client = AttachedClient::new(
+            id,
+            frames,
+            Arc::clone(&marks.behind),
+            Arc::clone(&marks.waiting),
+            read_only,
+        );
         let attach = PaneMessage::Attach { client, history };
         if messages.send(attach).await.is_err() {
             return Err(super::asked::not_live(pane, "exited"));
         }
-        Ok(Attached { pane, messages, room, read_only, id, queue, behind })
+        Ok(Attached { pane, messages, room, read_only, id, queue, marks })
     }
 }
 
@@ -76,9 +100,9 @@ pub(crate) async fn serve(
     events: mpsc::Sender<Event>,
 ) -> io::Result<()> {
     let (read, write) = stream.into_split();
-    let Attached { pane, messages, room, read_only, id, queue, behind } = attached;
+    let Attached { pane, messages, room, read_only, id, queue, marks } = attached;
     let _ = events.send(Event::Client { pane, what: ClientFact::Seen }).await;
-    let writer = write_frames(write, queue, id, behind, messages.clone());
+    let writer = write_frames(write, queue, id, marks, messages.clone());
     let client = Reader { id, pane, read_only, room, messages: &messages, events: &events };
     let reader = client.serve(FrameReader::new(read, buffered));
     // Both live until the pane knows: a client that sees the end of its
@@ -98,16 +122,18 @@ async fn write_frames(
     mut write: OwnedWriteHalf,
     mut queue: mpsc::Receiver<Frame>,
     id: u64,
-    behind: Arc<AtomicBool>,
+    marks: Marks,
     messages: mpsc::Sender<PaneMessage>,
 ) -> io::Result<()> {
     let mut out = BytesMut::new();
     while let Some(frame) = queue.recv().await {
         let mut over = matches!(frame, Frame::Exit(_) | Frame::Detach);
+        marks.left(&frame);
         frame.encode(&mut out);
         while !over && out.len() < BATCH {
             let Ok(next) = queue.try_recv() else { break };
             over = matches!(next, Frame::Exit(_) | Frame::Detach);
+            marks.left(&next);
             next.encode(&mut out);
         }
         write.write_all(&out).await?;
@@ -117,7 +143,7 @@ async fn write_frames(
         }
         // The other half of the fence in the pane's task.
         fence(Ordering::SeqCst);
-        if behind.load(Ordering::Acquire) && queue.is_empty() {
+        if marks.behind.load(Ordering::Acquire) && queue.is_empty() {
             let _ = messages.send(PaneMessage::Drained(id)).await;
         }
     }

@@ -34,6 +34,7 @@ mod methods;
 mod own_log;
 mod pane_clients;
 mod pane_input;
+mod pane_screen;
 mod pane_task;
 mod panes;
 mod ports;

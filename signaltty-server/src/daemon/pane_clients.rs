@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering, fence};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering, fence};
 
 use bytes::Bytes;
 use signaltty_pty::Screen;
@@ -16,6 +16,10 @@ use crate::protocol::frame::Frame;
 /// dropped and replaced by a repaint.
 pub(crate) const CLIENT_FRAMES: usize = 64;
 
+/// Bytes of output that may wait for a client, with the same end. A terminal that
+/// takes ten megabytes a second shows them in a fortieth of a second.
+const CLIENT_BYTES: usize = 256 * 1024;
+
 /// Replies of history that may wait for room in a client's queue.
 const OWED: usize = 16;
 
@@ -26,6 +30,8 @@ pub(crate) struct AttachedClient {
     /// Set while frames were dropped; the client's writer then says when it has
     /// room again.
     behind: Arc<AtomicBool>,
+    /// Bytes of output in the queue. Its writer takes them out again.
+    waiting: Arc<AtomicUsize>,
     read_only: bool,
     /// The beginning of what may be a terminal's reply.
     unfinished: Vec<u8>,
@@ -39,9 +45,18 @@ impl AttachedClient {
         id: u64,
         frames: mpsc::Sender<Frame>,
         behind: Arc<AtomicBool>,
+        waiting: Arc<AtomicUsize>,
         read_only: bool,
     ) -> Self {
-        Self { id, frames, behind, read_only, unfinished: Vec::new(), owed: VecDeque::new() }
+        Self {
+            id,
+            frames,
+            behind,
+            waiting,
+            read_only,
+            unfinished: Vec::new(),
+            owed: VecDeque::new(),
+        }
     }
 
     fn is_behind(&self) -> bool {
@@ -59,6 +74,10 @@ pub(super) struct Clients {
 impl Clients {
     pub(super) fn add(&mut self, client: AttachedClient) {
         self.list.push(client);
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.list.is_empty()
     }
 
     pub(super) fn remove(&mut self, id: u64) {
@@ -106,14 +125,27 @@ impl Clients {
 
     /// Hands out what the program printed. Gives the clients that are to be
     /// repainted already.
-    pub(super) fn output(&mut self, chunk: &Bytes) -> Vec<u64> {
+    pub(super) fn output(&mut self, chunk: &[u8]) -> Vec<u64> {
         let mut drained = Vec::new();
+        if self.list.is_empty() {
+            return drained;
+        }
+        let chunk = Bytes::copy_from_slice(chunk);
         self.list.retain(|client| {
             if client.is_behind() {
                 return !client.frames.is_closed();
             }
+            if client.waiting.load(Ordering::Acquire) >= CLIENT_BYTES {
+                if falls_behind(client) {
+                    drained.push(client.id);
+                }
+                return !client.frames.is_closed();
+            }
             match client.frames.try_send(Frame::Output(chunk.clone())) {
-                Ok(()) => true,
+                Ok(()) => {
+                    client.waiting.fetch_add(chunk.len(), Ordering::AcqRel);
+                    true
+                }
                 Err(mpsc::error::TrySendError::Full(_)) => {
                     if falls_behind(client) {
                         drained.push(client.id);
@@ -208,7 +240,14 @@ async fn tell(client: AttachedClient, frames: Vec<Frame>) {
 }
 
 fn history(screen: &Screen, lines: usize) -> Frame {
-    Frame::HistoryReply(Bytes::from(styled(screen, lines)))
+    // What is on the screen is not: the client gets that as a repaint.
+    let newest_first: Vec<&str> = screen.history().lines().rev().take(lines).collect();
+    let mut text = String::new();
+    for line in newest_first.iter().rev() {
+        text.push_str(line);
+        text.push('\n');
+    }
+    Frame::HistoryReply(Bytes::from(text))
 }
 
 /// The last lines with their styles.
@@ -224,12 +263,12 @@ mod tests {
 
     fn client(id: u64, read_only: bool) -> (AttachedClient, mpsc::Receiver<Frame>) {
         let (frames, queue) = mpsc::channel(CLIENT_FRAMES);
-        (AttachedClient::new(id, frames, Arc::default(), read_only), queue)
+        (AttachedClient::new(id, frames, Arc::default(), Arc::default(), read_only), queue)
     }
 
     fn flood(clients: &mut Clients) {
         for _ in 0..=CLIENT_FRAMES {
-            assert_eq!(clients.output(&Bytes::from_static(b"x")), [0; 0]);
+            assert_eq!(clients.output(b"x"), [0; 0]);
         }
     }
 
@@ -250,20 +289,21 @@ mod tests {
         clients.repaint(2, &screen);
         assert!(clients.answer(), "it has caught up");
         drop(queue);
-        clients.output(&Bytes::from_static(b"x"));
+        clients.output(b"x");
         assert!(!clients.answer(), "it is gone");
     }
 
     #[test]
     fn history_that_was_asked_for_comes_once_there_is_room() {
         let mut screen = Screen::new(Size::default(), HistoryLimit::default());
-        screen.advance(b"a line");
+        screen.advance(b"a line\r\n");
+        screen.advance("\r\n".repeat(23).as_bytes());
         let mut clients = Clients::default();
         let (driver, mut queue) = client(1, false);
         clients.add(driver);
         // Full, and nothing was dropped yet.
         for _ in 0..CLIENT_FRAMES {
-            clients.output(&Bytes::from_static(b"x"));
+            clients.output(b"x");
         }
         clients.history(1, 10, &screen);
         clients.history(1, 20, &screen);

@@ -9,16 +9,17 @@ use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
-use bytes::{Bytes, BytesMut};
+use bytes::Bytes;
 use signaltty_core::id::InstanceId;
 use signaltty_core::session::PaneFact;
-use signaltty_pty::{AsyncPty, Child, ExitStatus, READ_BUFFER, Screen, ScreenEvent, Size};
+use signaltty_pty::{AsyncPty, Child, ExitStatus, Screen, ScreenEvent, Size};
 use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot, watch};
 use tokio::time::{Instant, sleep_until};
 
 use super::event::Event;
 use super::pane_clients::{AttachedClient, Clients, styled};
 use super::pane_input::{Done, InputQueue, write};
+use super::pane_screen::{PaneScreen, READ_AT_ONCE, with_buffer};
 use crate::protocol::frame::Frame;
 
 /// Messages that may wait for a pane. Senders wait.
@@ -37,6 +38,9 @@ const DRAIN: Duration = Duration::from_millis(500);
 
 /// How long each step of the stop ladder takes for the process of such a pane.
 const BUG_GRACE: Duration = Duration::from_millis(1_500);
+
+/// A round that read so much may be followed by another one at once.
+const A_LOT: usize = 2 * 1024;
 
 /// What is said where a pane's task failed.
 pub(crate) const BUG: &str = "a bug: what served this pane failed, and its process was ended";
@@ -125,7 +129,7 @@ impl PaneTask {
         let mut pane = Pane {
             instance,
             pty,
-            screen,
+            screen: PaneScreen::new(screen),
             size,
             events,
             clients: Clients::default(),
@@ -140,15 +144,15 @@ impl PaneTask {
         let status = known(instance, status);
         let exit = serde_json::json!({"code": status.code, "signal": status.signal});
         let exit = Frame::Exit(Bytes::from(exit.to_string()));
-        pane.clients.farewell(&pane.screen, &exit);
-        let lines = pane.screen.lines(40);
+        pane.clients.farewell(pane.screen.awake(), &exit);
+        let lines = pane.screen.awake().lines(40);
         let last_line = lines.iter().rev().map(|line| line.trim()).find(|line| !line.is_empty());
         let (taken, until_taken) = oneshot::channel();
         let ended = Event::Ended {
             instance,
             status,
             last_line: last_line.map(Into::into),
-            tail: Some(pane.screen.tail(tail_bytes).into()),
+            tail: Some(pane.screen.awake().tail(tail_bytes).into()),
             taken,
         };
         let _ = pane.events.send(ended).await;
@@ -166,7 +170,7 @@ fn known(instance: InstanceId, status: std::io::Result<ExitStatus>) -> ExitStatu
 struct Pane {
     instance: InstanceId,
     pty: AsyncPty,
-    screen: Screen,
+    screen: PaneScreen,
     size: watch::Receiver<Size>,
     events: mpsc::Sender<Event>,
     clients: Clients,
@@ -182,7 +186,6 @@ impl Pane {
         child: &Child,
         messages: &mut mpsc::Receiver<PaneMessage>,
     ) -> std::io::Result<ExitStatus> {
-        let mut buffer = BytesMut::zeroed(READ_BUFFER);
         let mut open = true;
         let mut listening = true;
         let mut sized = true;
@@ -192,22 +195,25 @@ impl Pane {
             let front = self.input.front();
             let deadline = self.input.deadline();
             let quiet_at = self.quiet_at;
+            let sleep_at = self.screen.sleep_at();
             tokio::select! {
                 status = &mut exit => return status,
                 message = messages.recv(), if listening => match message {
                     Some(message) => self.message(message).await,
                     None => listening = false,
                 },
-                read = self.pty.read(&mut buffer), if open => match read {
-                    Ok(0) => open = false,
-                    Ok(count) => {
-                        let chunk = Bytes::copy_from_slice(buffer.get(..count).unwrap_or_default());
-                        self.output(chunk).await;
+                ready = self.pty.readable(), if open => match ready.and_then(|()| self.read()) {
+                    Ok(Some(0)) => open = false,
+                    Ok(Some(count)) => {
+                        self.tell().await;
                         // A pane that prints without an end would else keep its
                         // thread for a hundred such rounds, and everybody who
                         // waits for that thread.
-                        tokio::task::yield_now().await;
+                        if count >= A_LOT {
+                            tokio::task::yield_now().await;
+                        }
                     }
+                    Ok(None) => {}
                     Err(error) => {
                         tracing::error!(pane = %self.instance, "reading a terminal failed: {error}");
                         open = false;
@@ -230,23 +236,46 @@ impl Pane {
                     self.look_by = None;
                     let _ = self.events.send(Event::Quiet { instance: self.instance }).await;
                 }
+                () = sleep_until(sleep_at.unwrap_or_else(Instant::now)), if sleep_at.is_some() => {
+                    // What a client looks at is about to change.
+                    self.screen.sleep(self.clients.is_empty());
+                }
             }
         }
     }
 
     /// What the process printed before it ended.
     async fn drain(&mut self) {
-        let mut buffer = BytesMut::zeroed(READ_BUFFER);
         let until = Instant::now() + DRAIN;
         while Instant::now() < until {
-            match self.pty.try_read(&mut buffer) {
-                Ok(count) if count > 0 => {
-                    let chunk = Bytes::copy_from_slice(buffer.get(..count).unwrap_or_default());
-                    self.output(chunk).await;
-                }
-                _ => return,
+            // Asks the kernel: what the runtime has heard of may be older.
+            let read = with_buffer(|buffer| {
+                let count = self.pty.try_read(buffer).unwrap_or(0);
+                self.output(buffer.get(..count).unwrap_or_default());
+                count
+            });
+            if read == 0 {
+                return;
             }
+            self.tell().await;
         }
+    }
+
+    /// Takes what the process printed; says how much, 0 at the end, or that there
+    /// was nothing after all.
+    fn read(&mut self) -> std::io::Result<Option<usize>> {
+        with_buffer(|buffer| {
+            let room = buffer.len().min(READ_AT_ONCE);
+            let buffer = buffer.get_mut(..room).unwrap_or_default();
+            match self.pty.read_ready(buffer) {
+                Ok(count) => {
+                    self.output(buffer.get(..count).unwrap_or_default());
+                    Ok(Some(count))
+                }
+                Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => Ok(None),
+                Err(error) => Err(error),
+            }
+        })
     }
 
     /// Whoever asks before the loop knows of the end is answered as before it.
@@ -267,19 +296,28 @@ impl Pane {
             let Some(message) = message else { return };
             self.message(message).await;
             self.input.close();
-            self.clients.farewell(&self.screen, exit);
+            self.clients.farewell(self.screen.awake(), exit);
         }
     }
 
-    async fn output(&mut self, chunk: Bytes) {
-        let drained = self.clients.output(&chunk);
-        self.settle_who_answers();
-        self.screen.advance(&chunk);
-        for id in drained {
-            self.clients.repaint(id, &self.screen);
+    fn output(&mut self, chunk: &[u8]) {
+        if chunk.is_empty() {
+            return;
         }
-        let answers = self.screen.take_answers();
+        let drained = self.clients.output(chunk);
+        self.settle_who_answers();
+        let screen = self.screen.awake();
+        screen.advance(chunk);
+        for id in drained {
+            self.clients.repaint(id, screen);
+        }
+        let answers = screen.take_answers();
         self.input.terminal(Bytes::from(answers));
+        self.screen.printed(Instant::now());
+    }
+
+    /// Tells the loop what the output meant.
+    async fn tell(&mut self) {
         for event in self.screen.take_events() {
             if let Some(fact) = fact(event) {
                 let _ = self.events.send(Event::Fact { instance: self.instance, fact }).await;
@@ -298,7 +336,8 @@ impl Pane {
     /// The program's questions have one answer: of the terminal that drives, or
     /// of the server where none does or it does not see them.
     fn settle_who_answers(&mut self) {
-        self.screen.set_attached(self.clients.answer());
+        let answered = self.clients.answer();
+        self.screen.awake().set_attached(answered);
     }
 
     async fn message(&mut self, message: PaneMessage) {
@@ -313,36 +352,40 @@ impl Pane {
                 self.input.typed(id, bytes, room);
             }
             PaneMessage::Attach { client, history } => self.attach(client, history),
-            PaneMessage::Drained(id) => self.clients.repaint(id, &self.screen),
-            PaneMessage::Detach(id) => self.clients.remove(id),
+            PaneMessage::Drained(id) => self.clients.repaint(id, self.screen.awake()),
+            PaneMessage::Detach(id) => {
+                self.clients.remove(id);
+                self.screen.left();
+            }
             PaneMessage::Read { lines, ansi, done } => {
-                let _ = done.send(self.read(lines, ansi));
+                let _ = done.send(self.text(lines, ansi));
             }
             PaneMessage::Tail { max, done } => {
                 self.dirty = false;
-                let _ = done.send(self.screen.tail(max).into());
+                let _ = done.send(self.screen.awake().tail(max).into());
             }
             PaneMessage::History { id, lines } => {
-                self.clients.history(id, lines, &self.screen);
+                self.clients.history(id, lines, self.screen.awake());
             }
             PaneMessage::Forget => {
-                self.screen.forget();
-                self.clients.repaint_all(&self.screen);
+                self.screen.awake().forget();
+                self.clients.repaint_all(self.screen.awake());
             }
             PaneMessage::CursorMode(done) => {
-                let _ = done.send(self.screen.application_cursor());
+                let _ = done.send(self.screen.awake().application_cursor());
             }
             #[cfg(test)]
             PaneMessage::Fail => std::panic::resume_unwind(Box::new("as asked")),
         }
     }
 
-    fn read(&self, lines: Option<usize>, ansi: bool) -> String {
+    fn text(&mut self, lines: Option<usize>, ansi: bool) -> String {
+        let screen = self.screen.awake();
         let count = lines.unwrap_or(usize::MAX);
         if ansi {
-            return styled(&self.screen, count);
+            return styled(screen, count);
         }
-        self.screen.lines(count).into_iter().fold(String::new(), |mut text, line| {
+        screen.lines(count).into_iter().fold(String::new(), |mut text, line| {
             text.push_str(&line);
             text.push('\n');
             text
@@ -353,7 +396,7 @@ impl Pane {
     /// nothing.
     fn resize(&mut self) {
         let size = *self.size.borrow_and_update();
-        self.screen.resize(size);
+        self.screen.awake().resize(size);
         if let Err(error) = self.pty.resize(size) {
             tracing::warn!(pane = %self.instance, "resizing a terminal failed: {error}");
         }
@@ -363,9 +406,9 @@ impl Pane {
         let id = client.id;
         self.clients.add(client);
         if history > 0 {
-            self.clients.history(id, history, &self.screen);
+            self.clients.history(id, history, self.screen.awake());
         }
-        self.clients.repaint(id, &self.screen);
+        self.clients.repaint(id, self.screen.awake());
     }
 }
 

@@ -252,6 +252,9 @@ impl Server {
         launch::remove_all(&own_dir);
         let children = Children::new(&self.paths.runtime_dir, &own_dir);
         let leftovers = children.sweep();
+        if let Err(error) = signaltty_pty::raise_descriptor_limit() {
+            tracing::warn!("the limit of open files stays as it is: {error}");
+        }
         announce(&self.paths);
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .enable_all()

@@ -101,17 +101,23 @@ impl Frame {
     }
 }
 
+/// Bytes that a read asks for at least, and where much comes.
+const LEAST_ROOM: usize = 2 * 1024;
+const MOST_ROOM: usize = 64 * 1024;
+
 /// Reads frames from a connection. Never holds more than one frame.
 #[derive(Debug)]
 pub struct FrameReader<R> {
     reader: R,
     buffer: BytesMut,
+    /// How much a read asks for: more once so much came.
+    room: usize,
 }
 
 impl<R: AsyncRead + Unpin> FrameReader<R> {
     /// Reads from `reader`; `buffered` are bytes that were read from it before.
     pub fn new(reader: R, buffered: BytesMut) -> Self {
-        Self { reader, buffer: buffered }
+        Self { reader, buffer: buffered, room: LEAST_ROOM }
     }
 
     /// The next frame; `None` at the end of the connection. May be dropped while
@@ -126,7 +132,12 @@ impl<R: AsyncRead + Unpin> FrameReader<R> {
             if let Some(frame) = self.take()? {
                 return Ok(Some(frame));
             }
-            if self.reader.read_buf(&mut self.buffer).await? == 0 {
+            self.buffer.reserve(self.room);
+            let read = self.reader.read_buf(&mut self.buffer).await?;
+            if read >= self.room {
+                self.room = MOST_ROOM;
+            }
+            if read == 0 {
                 return if self.buffer.is_empty() {
                     Ok(None)
                 } else {

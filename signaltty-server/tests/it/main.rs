@@ -41,4 +41,5 @@ mod resume;
 mod scale;
 mod service;
 mod shutdown;
+mod terminals;
 mod waits;

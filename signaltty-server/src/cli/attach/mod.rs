@@ -4,9 +4,11 @@
 //! but for the keys that detach. A pane without a process shows what was saved
 //! of it, and what a person can do.
 
+mod clipboard;
 mod detach;
 mod session;
 mod terminal;
+mod typing;
 
 use std::io::{self, IsTerminal as _};
 
@@ -37,6 +39,9 @@ pub(super) struct AttachArgs {
     /// Show so many lines of history first
     #[arg(long, value_name = "N", default_value_t = 0)]
     history: usize,
+    /// Let the program write to this terminal's clipboard (OSC 52)
+    #[arg(long)]
+    clipboard: bool,
     /// Keys that detach, parted by commas
     #[arg(long, value_name = "KEYS", default_value = detach::DEFAULT)]
     detach_keys: DetachKeys,
@@ -82,6 +87,7 @@ pub(super) async fn run(context: &Context, args: AttachArgs) -> Result<Exit, Fai
         keys: args.detach_keys,
         read_only: args.read_only,
         history: args.history > 0,
+        clipboard: args.clipboard,
         notices: Vec::new(),
     };
     let (ended, notices) = session.run(attached).await?;

@@ -3,13 +3,13 @@
 use std::io;
 
 use bytes::Bytes;
-use rustix::io::Errno;
 use tokio::net::unix::OwnedReadHalf;
 use tokio::signal::unix::{SignalKind, signal};
-use tokio::sync::mpsc;
 
+use super::clipboard::Clipboard;
 use super::detach::DetachKeys;
 use super::terminal::{self, RawTerminal};
+use super::typing::Typing;
 use crate::cli::{Failure, Signals};
 use crate::client::{Attached, FrameWriter};
 use crate::protocol::frame::{Frame, FrameReader};
@@ -23,6 +23,8 @@ pub(super) struct Session {
     pub(super) read_only: bool,
     /// Whether history was asked for.
     pub(super) history: bool,
+    /// Whether programs get at the clipboard of this terminal.
+    pub(super) clipboard: bool,
     /// Lines of the server for the person. They would spoil the screen, so
     /// they are shown after it.
     pub(super) notices: Vec<String>,
@@ -50,57 +52,76 @@ impl Session {
         // Signals first: from here on none may end the process by itself.
         let mut signals = Signals::new().map_err(|error| Failure::Io("wait for signals", error))?;
         let raw = RawTerminal::enter().map_err(|error| Failure::Io("set the terminal", error))?;
-        let typed = typed().map_err(|error| Failure::Io("start a thread", error))?;
+        let typed = Typing::new().map_err(|error| Failure::Io("start a thread", error))?;
         let Attached { frames, writer, .. } = attached;
         // Each side goes on while another one waits: a server that does not
         // read must not keep this client from reading, or both wait for ever.
-        let Self { keys, read_only, history, notices } = &mut self;
+        let Self { keys, read_only, history, clipboard, notices } = &mut self;
+        let mut lost = 0;
         let ended = tokio::select! {
-            ended = send(writer, typed, keys, *read_only) => ended,
-            ended = show(frames, *history, notices) => ended,
+            ended = send(writer, typed, keys, *read_only, &mut lost) => ended,
+            ended = show(frames, *history, *clipboard, notices) => ended,
             name = signals.next() => Ok(Ended::Signal(name)),
         };
         drop(raw);
+        if lost > 0 {
+            notices.push(format!(
+                "about {lost} typed bytes did not get to the program, which reads nothing"
+            ));
+        }
         Ok((ended?, self.notices))
     }
 }
 
 /// Sends what is typed, and the size of the terminal whenever it changes.
+///
+/// The keys that detach are seen however much waits to be sent: a program that
+/// reads nothing must not hold its person.
 async fn send(
     mut writer: FrameWriter,
-    mut typed: mpsc::Receiver<Vec<u8>>,
+    mut typed: Typing,
     keys: &mut DetachKeys,
     read_only: bool,
+    lost: &mut usize,
 ) -> Result<Ended, Failure> {
     let mut resized = signal(SignalKind::window_change())
         .map_err(|error| Failure::Io("wait for signals", error))?;
     loop {
         tokio::select! {
-            bytes = typed.recv() => {
+            flushed = writer.flush(), if writer.waiting() > 0 => {
+                if flushed.is_err() {
+                    // What came before the end of the connection says why, and
+                    // that is still to be read.
+                    std::future::pending::<()>().await;
+                }
+            }
+            bytes = typed.next() => {
                 let now = bytes.as_deref().map(|bytes| keys.feed(bytes));
                 let input = now.as_ref().map(|now| now.input.clone()).unwrap_or_default();
                 if !input.is_empty() && !read_only {
-                    deliver(&mut writer, &Frame::Input(input.into())).await;
+                    if writer.waiting() + input.len() > MAX_WAITING {
+                        *lost += input.len();
+                    } else {
+                        writer.queue(&Frame::Input(input.into()));
+                    }
                 }
                 if now.is_none_or(|now| now.detach) {
-                    deliver(&mut writer, &Frame::Detach).await;
+                    *lost += writer.waiting();
+                    // Where something waits already, the end of the connection
+                    // says it.
+                    if *lost == 0 {
+                        writer.queue(&Frame::Detach);
+                        let _ = writer.flush().await;
+                    }
                     return Ok(Ended::Detached);
                 }
             }
             _ = resized.recv() => {
                 if let Ok((cols, rows)) = terminal::size() {
-                    deliver(&mut writer, &Frame::Resize { cols, rows }).await;
+                    writer.queue(&Frame::Resize { cols, rows });
                 }
             }
         }
-    }
-}
-
-/// Sends one frame. Where the connection is gone, waits for ever: what came
-/// before its end says why, and that is still to be read.
-async fn deliver(writer: &mut FrameWriter, frame: &Frame) {
-    if writer.send(frame).await.is_err() {
-        std::future::pending::<()>().await;
     }
 }
 
@@ -108,8 +129,10 @@ async fn deliver(writer: &mut FrameWriter, frame: &Frame) {
 async fn show(
     mut frames: FrameReader<OwnedReadHalf>,
     mut history: bool,
+    clipboard: bool,
     notices: &mut Vec<String>,
 ) -> Result<Ended, Failure> {
+    let mut guard = (!clipboard).then(Clipboard::default);
     loop {
         let frame = match frames.next().await {
             Ok(Some(frame)) => frame,
@@ -119,8 +142,17 @@ async fn show(
             }
             Err(_) => return Ok(Ended::ServerGone),
         };
+        let repaint = matches!(frame, Frame::Repaint(_));
         let shown = match frame {
-            Frame::Output(bytes) | Frame::Repaint(bytes) => terminal::write(&bytes),
+            Frame::Output(bytes) | Frame::Repaint(bytes) => {
+                if let Some(guard) = guard.as_mut().filter(|_| repaint) {
+                    guard.restart();
+                }
+                match &mut guard {
+                    Some(guard) => terminal::write(&guard.without(&bytes)),
+                    None => terminal::write(&bytes),
+                }
+            }
             Frame::HistoryReply(lines) if history => {
                 history = false;
                 terminal::write_history(&lines)
@@ -139,30 +171,8 @@ async fn show(
     }
 }
 
-/// What is typed, read by a thread of its own: not every standard input can be
-/// waited for, and a read that waits must not hold up the rest. At most
-/// [`MAX_TYPED`] pieces wait; the terminal keeps what comes after them.
-fn typed() -> io::Result<mpsc::Receiver<Vec<u8>>> {
-    let (sender, receiver) = mpsc::channel(MAX_TYPED);
-    let read = move || {
-        let mut buffer = [0; 4096];
-        loop {
-            match rustix::io::read(io::stdin(), &mut buffer) {
-                Ok(length @ 1..) => {
-                    let bytes = buffer.get(..length).unwrap_or_default().to_vec();
-                    if sender.blocking_send(bytes).is_err() {
-                        return;
-                    }
-                }
-                Err(Errno::INTR) => {}
-                Ok(_) | Err(_) => return,
-            }
-        }
-    };
-    let thread = std::thread::Builder::new().name("terminal".to_owned());
-    thread.spawn(read).map(|_| receiver)
-}
-
 const MAX_NOTICES: usize = 16;
 
-const MAX_TYPED: usize = 16;
+/// Bytes that may wait to be sent. A person's paste fits; what comes after is
+/// counted and not sent.
+const MAX_WAITING: usize = 16 * 1024 * 1024;

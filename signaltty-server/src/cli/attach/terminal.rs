@@ -5,10 +5,12 @@
 //! normal end and an error when the guard is dropped, at a panic before its
 //! message is written. Signals end the session like an error does.
 
-use std::io::{self, Write as _};
+use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::io::Errno;
 use rustix::termios::{OptionalActions, Termios, tcgetattr, tcgetwinsize, tcsetattr};
 
 /// A terminal in raw mode. Itself again when dropped.
@@ -67,11 +69,26 @@ pub(crate) fn size() -> io::Result<(u16, u16)> {
     Ok((or(size.ws_col, 80), or(size.ws_row, 24)))
 }
 
-/// Shows bytes as they are.
+/// Shows bytes as they are, in as few pieces as the terminal takes.
 pub(super) fn write(bytes: &[u8]) -> io::Result<()> {
-    let mut out = io::stdout().lock();
-    out.write_all(bytes)?;
-    out.flush()
+    let out = io::stdout();
+    let mut rest = bytes;
+    while !rest.is_empty() {
+        match rustix::io::write(&out, rest) {
+            Ok(count) => rest = rest.get(count..).unwrap_or_default(),
+            Err(Errno::INTR) => {}
+            // Somebody else made it so.
+            Err(Errno::AGAIN) => {
+                let mut polled = [PollFd::new(&out, PollFlags::OUT)];
+                match poll(&mut polled, None) {
+                    Ok(_) | Err(Errno::INTR) => {}
+                    Err(errno) => return Err(errno.into()),
+                }
+            }
+            Err(errno) => return Err(errno.into()),
+        }
+    }
+    Ok(())
 }
 
 /// Shows lines above the screen, so that they end up in the scrollback.
