@@ -16,6 +16,8 @@ use crate::config::Paths;
 pub(crate) struct Context {
     /// The server's places.
     pub(crate) paths: Paths,
+    /// The machine whose server it is, where it is not this one.
+    pub(crate) host: Option<String>,
     /// Whether results are JSON.
     pub(crate) json: bool,
     /// Whether a missing server is left missing.

@@ -46,7 +46,9 @@ impl SpawnArgs {
 pub(super) async fn run(context: &Context, args: NewArgs) -> Result<(), Failure> {
     let mut spawn = args.spawn.into_params();
     let here = || WireOs(place::working_directory().into());
-    spawn.cwd = Some(spawn.cwd.unwrap_or_else(here));
+    if !place::is_remote() {
+        spawn.cwd = Some(spawn.cwd.unwrap_or_else(here));
+    }
     let name = args.name;
     let params = WorkspaceNew { name, spawn };
     context.ask("workspace.new", &params, pane_id).await

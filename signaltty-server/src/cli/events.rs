@@ -1,9 +1,12 @@
 //! `events`.
 
+use std::time::Duration;
+
 use clap::Args;
 
 use super::failure::NO_SERVER;
-use super::{Context, Exit, Failure};
+use super::{Context, Exit, Failure, safe};
+use crate::client::Events;
 use crate::protocol::{EventCursor, EventsSubscribe};
 
 /// Arguments of `events`.
@@ -23,11 +26,48 @@ pub(super) struct EventsArgs {
 pub(super) async fn run(context: &Context, args: EventsArgs) -> Result<Exit, Failure> {
     let ask = EventsSubscribe { from: args.from, filter: args.filter };
     let mut events = context.client().await?.subscribe(&ask).await?;
-    while let Some(event) = events.next().await? {
-        context.print_json(&event)?;
+    loop {
+        let ended = match events.next().await {
+            Ok(Some(event)) => {
+                context.print_json(&event)?;
+                continue;
+            }
+            Ok(None) => Failure::new(NO_SERVER, "the server went away"),
+            Err(error) => error.into(),
+        };
+        // Over a link it goes on where it was, or says what it missed.
+        let (Some(host), Some(from)) = (&context.host, events.cursor()) else {
+            return Err(ended);
+        };
+        if !ended.is_link() {
+            return Err(ended);
+        }
+        context.remark(&format!("the link to {} was lost; connecting again\n", safe(host)));
+        let ask = EventsSubscribe { from: Some(from), filter: ask.filter.clone() };
+        events = again(context, &ask).await?;
     }
-    Err(Failure::new(NO_SERVER, "the server went away"))
 }
+
+/// Subscribes over a new link, which may need some tries.
+async fn again(context: &Context, ask: &EventsSubscribe) -> Result<Events, Failure> {
+    let mut pause = FIRST_PAUSE;
+    loop {
+        let failure: Failure = match context.client().await?.subscribe(ask).await {
+            Ok(events) => return Ok(events),
+            Err(error) => error.into(),
+        };
+        if !failure.is_link() || pause > LAST_PAUSE {
+            return Err(failure);
+        }
+        tokio::time::sleep(pause).await;
+        pause *= 2;
+    }
+}
+
+const FIRST_PAUSE: Duration = Duration::from_millis(200);
+
+/// About a minute in all.
+const LAST_PAUSE: Duration = Duration::from_secs(30);
 
 fn cursor(text: &str) -> Result<EventCursor, String> {
     let (journal_id, seq) = match text.split_once(':') {

@@ -67,6 +67,32 @@ impl Failure {
         Self::Io("write to standard output", error)
     }
 
+    /// The same over a link to another machine, where the end of a connection is
+    /// that of the link.
+    pub(crate) fn over(self, host: Option<&str>) -> Self {
+        match (host, &self) {
+            (Some(host), Self::Client(ClientError::Protocol { what, .. })) => {
+                let message = format!(
+                    "the link to {host} ended: {what}; does `ssh {host} signaltty status` work?"
+                );
+                Self::new(LINK_LOST, message)
+            }
+            (Some(host), Self::Client(ClientError::Io { source, .. })) => {
+                Self::new(LINK_LOST, format!("the link to {host} ended: {source}"))
+            }
+            _ => self,
+        }
+    }
+
+    /// Whether a connection ended, and nothing was refused.
+    pub(crate) fn is_link(&self) -> bool {
+        match self {
+            Self::Client(ClientError::Protocol { .. } | ClientError::Io { .. }) => true,
+            Self::Failed(error) => error.code == NO_SERVER,
+            _ => false,
+        }
+    }
+
     /// The exit code.
     pub(crate) fn exit(&self) -> Exit {
         match self {
@@ -126,8 +152,12 @@ pub(crate) const USAGE: &str = "USAGE";
 /// The code where no server listens, or the one that did is gone.
 pub(crate) const NO_SERVER: &str = "NO_SERVER";
 
+/// The code where the link to another machine ended.
+pub(crate) const LINK_LOST: &str = "LINK_LOST";
+
 fn of_code(code: &str) -> Exit {
     match code {
+        LINK_LOST => Exit::NoServer,
         USAGE => Exit::Usage,
         NO_SERVER => Exit::NoServer,
         code::TIMEOUT => Exit::TimedOut,

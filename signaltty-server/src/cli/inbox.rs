@@ -47,6 +47,7 @@ pub(super) struct NotificationsArgs {
 /// Runs `notify`; prints the notification's id.
 pub(super) async fn notify(context: &Context, args: NotifyArgs) -> Result<(), Failure> {
     let here = || std::env::var("SIGNALTTY_PANE").ok().filter(|pane| !pane.is_empty());
+    let here = || here().filter(|_| context.host.is_none());
     let severity = match args.severity {
         Severity::Info => "info",
         Severity::Warning => "warning",

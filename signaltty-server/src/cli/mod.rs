@@ -15,6 +15,7 @@ mod forget;
 mod generate;
 mod hook;
 mod inbox;
+mod link;
 mod pane;
 mod place;
 mod progress;
@@ -69,6 +70,9 @@ struct Cli {
     /// The server's state directory
     #[arg(long, global = true, value_name = "DIR", hide = true)]
     state_dir: Option<PathBuf>,
+    /// Use the server of another machine, through `ssh HOST signaltty proxy`
+    #[arg(long, global = true, value_name = "HOST")]
+    host: Option<String>,
     /// Print JSON
     #[arg(long, global = true)]
     json: bool,
@@ -118,6 +122,9 @@ enum Verb {
     /// Report to the server; for agents
     #[command(hide = true)]
     Hook(hook::HookArgs),
+    /// Pass standard input and output on to the server; for `--host`
+    #[command(hide = true)]
+    Proxy,
     /// Save everything and stop the server
     Shutdown(server::ShutdownArgs),
     /// Show the whole story in a throw-away directory
@@ -151,18 +158,29 @@ pub fn main(args: &[OsString]) -> u8 {
 }
 
 fn start(cli: Cli) -> Result<Exit, Failure> {
-    let overrides = Overrides { state_dir: cli.state_dir, socket: cli.socket };
-    let cwd = working_directory();
-    let context = Context {
-        paths: Paths::resolve(&overrides, &cwd, |name| std::env::var_os(name))?,
-        json: cli.json,
-        no_start: cli.no_start,
+    let (json, no_start) = (cli.json, cli.no_start);
+    // Lives as long as the link is needed.
+    let (_link, paths) = match &cli.host {
+        Some(host) => {
+            let (socket, state_dir) = (cli.socket.as_deref(), cli.state_dir.as_deref());
+            let words = link::remote_words(socket, state_dir, no_start);
+            let (link, paths) = link::Link::open(host, &words)?;
+            place::go_remote();
+            (Some(link), paths)
+        }
+        None => {
+            let overrides = Overrides { state_dir: cli.state_dir, socket: cli.socket };
+            let cwd = working_directory();
+            (None, Paths::resolve(&overrides, &cwd, |name| std::env::var_os(name))?)
+        }
     };
+    let context = Context { paths, json, no_start, host: cli.host };
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
         .map_err(|error| Failure::Io("start", error))?;
-    runtime.block_on(run(&context, cli.verb))
+    let ended = runtime.block_on(run(&context, cli.verb));
+    ended.map_err(|failure| failure.over(context.host.as_deref()))
 }
 
 async fn run(context: &Context, verb: Option<Verb>) -> Result<Exit, Failure> {
@@ -187,6 +205,7 @@ async fn run(context: &Context, verb: Option<Verb>) -> Result<Exit, Failure> {
         Verb::Completions(args) => generate::completions(context, &args)?,
         Verb::Man(args) => generate::man(&args)?,
         Verb::Events(args) => return events::run(context, args).await,
+        Verb::Proxy => return link::proxy(context).await,
         Verb::Shutdown(args) => server::shutdown(context, args).await?,
         Verb::Demo(args) => return demo::run(context, args).await,
         // Never gets here: see `main`.

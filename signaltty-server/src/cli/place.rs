@@ -6,6 +6,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Component, Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::protocol::WireOs;
 
@@ -20,6 +21,10 @@ pub(crate) fn working_directory() -> PathBuf {
 /// `dir` as an absolute path, seen from `base`. Its spelling is kept as far as
 /// it leads to the same directory.
 pub(crate) fn absolute(base: &Path, dir: &Path) -> PathBuf {
+    if is_remote() {
+        // The server says what it cannot use.
+        return dir.to_owned();
+    }
     let joined = base.join(dir);
     let mut tidy = PathBuf::new();
     for component in joined.components() {
@@ -43,10 +48,26 @@ pub(crate) fn absolute(base: &Path, dir: &Path) -> PathBuf {
 /// along, uses the rest for one start and stores none of it (D-27). A variable
 /// whose name is not UTF-8 has no place in JSON and is left out.
 pub(crate) fn environment() -> BTreeMap<String, WireOs> {
+    if is_remote() {
+        return BTreeMap::new();
+    }
     std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, WireOs(value))))
         .collect()
 }
+
+/// From now on requests go to another machine, where neither the directory nor
+/// the environment of this process means anything.
+pub(crate) fn go_remote() {
+    REMOTE.store(true, Ordering::Relaxed);
+}
+
+/// Whether requests go to another machine.
+pub(crate) fn is_remote() -> bool {
+    REMOTE.load(Ordering::Relaxed)
+}
+
+static REMOTE: AtomicBool = AtomicBool::new(false);
 
 fn logical(real: PathBuf, pwd: Option<OsString>) -> PathBuf {
     pwd.map(PathBuf::from)

@@ -1,6 +1,6 @@
 //! From a request to a command, or to an answer at once.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 use serde::de::DeserializeOwned;
@@ -267,16 +267,18 @@ impl Daemon {
         spawn: PaneSpawn,
         default_cwd: Option<PathBuf>,
     ) -> Result<(PaneSpec, Option<Env>), WireError> {
+        let env = environment(spawn.env)?;
+        let base = env.as_ref().unwrap_or(&self.server_env);
+        let home = || base.get(OsStr::new("HOME")).map(PathBuf::from).filter(|p| p.is_absolute());
         let cwd = match (spawn.cwd, default_cwd) {
             (Some(cwd), _) => absolute(cwd)?,
             (None, Some(cwd)) => cwd,
-            (None, None) => {
+            // A client of another machine need not know one.
+            (None, None) => home().ok_or_else(|| {
                 let message = "`cwd` is missing; say in which directory to start";
-                return Err(WireError::new(code::BAD_PARAMS, message));
-            }
+                WireError::new(code::BAD_PARAMS, message)
+            })?,
         };
-        let env = environment(spawn.env)?;
-        let base = env.as_ref().unwrap_or(&self.server_env);
         let mut argv: Vec<OsString> = spawn.argv.into_iter().map(|word| word.0).collect();
         if argv.is_empty() {
             argv = login_shell(base);

@@ -21,6 +21,7 @@ mod config;
 mod drivers;
 mod environment;
 mod examples;
+mod far;
 mod forget;
 #[cfg(feature = "tui")]
 mod full_screen;

@@ -1,0 +1,143 @@
+//! `--host`: the same verbs through a command that stands for `ssh`.
+//!
+//! It runs on this machine what it is told to run, as `sshd` does through the
+//! person's shell, and notes its process, so that a test can cut the link.
+
+use std::fs;
+use std::io::{BufRead as _, BufReader};
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use rustix::process::Signal;
+use serde_json::{Value, json};
+
+use crate::support::{Home, Server, process, wait_for};
+
+/// A command line on "this" machine; the server is on "the other" one.
+fn far(home: &Home, words: &[&str]) -> Command {
+    let ssh = home.path("far-ssh");
+    if !ssh.exists() {
+        let program = env!("CARGO_BIN_EXE_signaltty");
+        let dir = Path::new(program).parent().unwrap();
+        let script = format!(
+            "#!/bin/sh\nwhile [ \"$1\" != -- ]; do shift; done\n[ \"$2\" = there ] || exit 255\n\
+             shift 2\necho $$ >> {pids}\nPATH={dir}:$PATH\nunset SIGNALTTY_SOCKET\n\
+             eval \"exec $*\"\n",
+            pids = home.path("far-pids").display(),
+            dir = dir.display(),
+        );
+        fs::write(&ssh, script).unwrap();
+        fs::set_permissions(&ssh, fs::Permissions::from_mode(0o700)).unwrap();
+    }
+    let mut command = Command::new(env!("CARGO_BIN_EXE_signaltty"));
+    command
+        .args(["--host", "there", "--no-start", "--socket"])
+        .arg(home.socket())
+        .args(words)
+        .env("SIGNALTTY_SSH", &ssh)
+        .env("HOME", home.path(""))
+        .env("FROM_HERE", "1")
+        .stdin(Stdio::null());
+    command
+}
+
+fn answer(home: &Home, words: &[&str]) -> Value {
+    let output = far(home, words).arg("--json").output().unwrap();
+    assert!(output.status.success(), "{words:?}: {output:?}");
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+#[test]
+fn every_verb_reaches_the_other_machine() {
+    let home = Home::new();
+    let server = Server::start(&home);
+    assert_eq!(answer(&home, &["status"])["pid"], server.pid());
+    let made = far(&home, &["new", "--name", "it's far", "--json", "--", "/bin/sh", "-c"])
+        .arg("echo \"from <$FROM_HERE> in $PWD\"; exec sleep 600")
+        .output()
+        .unwrap();
+    assert!(made.status.success(), "{made:?}");
+    let made: Value = serde_json::from_slice(&made.stdout).unwrap();
+    let pane = made["pane_id"].as_str().unwrap();
+    // Neither this machine's environment nor its directory went along.
+    let text = server.wait_text(pane, "from <> in ");
+    assert!(text.contains(home.path("").to_str().unwrap().trim_end_matches('/')), "{text}");
+    assert_eq!(answer(&home, &["pane", "info", pane])["state"], "live");
+    let error = far(&home, &["pane", "info", "pane_zz", "--json"]).output().unwrap();
+    assert_eq!(error.status.code(), Some(1));
+    let error: Value = serde_json::from_slice(&error.stdout).unwrap();
+    assert_eq!(error["error"]["code"], "NO_SUCH_PANE");
+}
+
+#[test]
+fn a_link_that_cannot_be_made_says_so() {
+    let home = Home::new();
+    let server = Server::start(&home);
+    // Makes the command that stands for ssh.
+    drop(far(&home, &["status"]));
+    let failed = Command::new(env!("CARGO_BIN_EXE_signaltty"))
+        .args(["--host", "nowhere", "status"])
+        .env("SIGNALTTY_SSH", home.path("far-ssh"))
+        .env("HOME", home.path(""))
+        .output()
+        .unwrap();
+    let said = String::from_utf8(failed.stderr).unwrap();
+    assert_eq!(failed.status.code(), Some(3), "{said}");
+    assert!(said.contains("the link to nowhere ended"), "{said}");
+    drop(server);
+}
+
+#[test]
+fn events_go_on_after_a_cut_link_without_a_gap() {
+    let home = Home::new();
+    let server = Server::start(&home);
+    let pane = server.sh(&home, "exec sleep 600");
+    let mut child = far(&home, &["events", "--filter", "pane.updated"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let pid = wait_for("the link", || {
+        let pids = fs::read_to_string(home.path("far-pids")).ok()?;
+        pids.lines().last()?.parse::<u32>().ok()
+    });
+    // Renamed until the first one is seen: when the subscription began is not.
+    let first: Value = std::thread::scope(|scope| {
+        let (stop, stopped) = std::sync::mpsc::channel::<()>();
+        let (server, pane) = (&server, &pane);
+        scope.spawn(move || {
+            let mut number = 0;
+            while stopped.try_recv() == Err(std::sync::mpsc::TryRecvError::Empty) {
+                number += 1;
+                server.ask("pane.rename", json!({"pane": pane, "title": format!("a{number}")}));
+            }
+        });
+        let line = lines.next().unwrap().unwrap();
+        drop(stop);
+        serde_json::from_str(&line).unwrap()
+    });
+    process::signal(pid, Signal::KILL);
+    server.ask("pane.rename", json!({"pane": pane, "title": "after the cut"}));
+    let mut seq = first["seq"].as_u64().unwrap();
+    let last = server.pane(&pane);
+    assert_eq!(last["title"], "after the cut");
+    let mut errors = BufReader::new(child.stderr.take().unwrap()).lines();
+    let said = errors.next().unwrap().unwrap();
+    assert!(said.contains("the link to there was lost"), "{said}");
+    server.ask("pane.rename", json!({"pane": pane, "title": "the end"}));
+    // Each number once, in order, up to the newest.
+    let newest = {
+        let mut client = server.connect();
+        client.call("events.subscribe", json!({})).unwrap()["seq"].as_u64().unwrap()
+    };
+    while seq < newest {
+        let event: Value = serde_json::from_str(&lines.next().unwrap().unwrap()).unwrap();
+        let next = event["seq"].as_u64().unwrap();
+        assert!(next > seq, "{next} after {seq}");
+        seq = next;
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+}
