@@ -5,11 +5,12 @@ use std::path::{Path, PathBuf};
 
 use async_trait::async_trait;
 use signaltty_core::agent::{
-    AgentReport, AgentSessionId, Anchor, Conversation, Fingerprint, WitnessSource,
+    AgentReport, AgentSessionId, Anchor, Conversation, Fingerprint, TurnRecord, WitnessSource,
 };
 use signaltty_core::env::ConfigEnv;
 use signaltty_core::id::InstanceId;
-use signaltty_core::restore::Refusal;
+use signaltty_core::restore::{Continuation, Refusal};
+use signaltty_core::session::{ContinueFailure, Delivery};
 
 use crate::{
     AdapterError, AgentHost, AgentSpec, Launch, LaunchContext, LaunchFacts, OfficialCommand,
@@ -135,6 +136,34 @@ pub trait AgentAdapter: Send + Sync {
         host: &dyn AgentHost,
     ) -> Result<Anchor, Refusal>;
 
+    /// Reads what the record says of the newest turn: whether it came to its
+    /// end, its last tool call, and whether a prompt of ours stands after the
+    /// saved anchor (K6). By default, and where the record does not tell,
+    /// nothing is known.
+    async fn read_turn(&self, _conversation: &Conversation, _host: &dyn AgentHost) -> TurnRecord {
+        TurnRecord::default()
+    }
+
+    /// Lets the interrupted turn go on, once, in the process that was proven to
+    /// hold the conversation. Never repeats.
+    ///
+    /// By default the carry-on [`PROMPT`] is typed, and the agent's own report
+    /// that it took a prompt is awaited. An adapter with an addressed channel
+    /// sends it there.
+    ///
+    /// # Errors
+    ///
+    /// Nothing was sent, and why.
+    async fn continue_turn(
+        &self,
+        _continuation: &Continuation,
+        _view: &InstanceView,
+        input: &mut dyn AgentInput,
+        _host: &dyn AgentHost,
+    ) -> Result<Delivery, ContinueFailure> {
+        input.type_prompt(PROMPT).await.map(|()| Delivery::Sent)
+    }
+
     /// Says what an instance visibly has open right now. Not told which
     /// conversation is expected.
     async fn inspect(&self, view: &InstanceView, host: &dyn AgentHost) -> Vec<AgentReport>;
@@ -147,6 +176,22 @@ pub trait AgentAdapter: Send + Sync {
     fn parse_id(&self, text: &str) -> Result<AgentSessionId, AdapterError> {
         self.spec().id_form.parse(text)
     }
+}
+
+/// The only text that is ever typed for a person (D-4).
+pub const PROMPT: &str = "Continue where you left off.";
+
+/// The terminal of an instance, for one prompt.
+#[async_trait]
+pub trait AgentInput: Send {
+    /// Types a prompt as a paste, and sends it. Only while the agent is in the
+    /// foreground and its screen is at rest, and not where a person typed since
+    /// it was started.
+    ///
+    /// # Errors
+    ///
+    /// Nothing was typed, and why.
+    async fn type_prompt(&mut self, text: &str) -> Result<(), ContinueFailure>;
 }
 
 /// An instance as an adapter may look at it.

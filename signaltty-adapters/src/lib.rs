@@ -89,6 +89,8 @@ pub mod fuzz;
 mod grok;
 mod host;
 mod launch;
+#[cfg(any(feature = "claude", feature = "codex", feature = "demo", feature = "grok"))]
+mod lines;
 #[cfg(feature = "opencode")]
 mod loopback;
 #[cfg(feature = "opencode")]
@@ -113,12 +115,12 @@ mod sqlite;
 mod stamp;
 #[cfg(feature = "testing")]
 pub mod testing;
-#[cfg(any(feature = "claude", feature = "codex", feature = "grok"))]
+#[cfg(any(feature = "claude", feature = "codex", feature = "demo", feature = "grok"))]
 mod text;
 #[cfg(any(feature = "codex", feature = "grok"))]
 mod turns;
 
-pub use adapter::{AgentAdapter, HookReport, InstanceView};
+pub use adapter::{AgentAdapter, AgentInput, HookReport, InstanceView, PROMPT};
 #[cfg(feature = "claude")]
 pub use claude::ClaudeAdapter;
 #[cfg(feature = "codex")]

@@ -59,7 +59,8 @@ fn it_remembers_across_runs_and_says_so() {
     let (code, said) = talk(&world, &["--resume", &id], "what did I say?\n");
     assert_eq!(code, 0);
     let greeting = format!("demo agent, conversation {}, 4 earlier messages\n", &id[..8]);
-    assert!(said.starts_with(&greeting), "{said}");
+    // After the wish for pastes in brackets.
+    assert!(said.starts_with(&format!("\x1b[?2004h{greeting}")), "{said}");
     assert!(said.contains("1. remember the blue door\n2. hello\n"), "{said}");
     assert_eq!(fs::read_dir(world.home.join("live")).unwrap().count(), 0);
 }

@@ -50,6 +50,7 @@ fn turns(newest: u64, active: u64, marker: Option<(u64, bool)>) -> Turns {
         turn: turn(n),
         origin: MarkerOrigin::Automatic,
         prepared,
+        sent: false,
     });
     Turns::from_saved(newest, TurnId::new(active), marker, 0)
 }
@@ -232,10 +233,8 @@ fn row_d15_the_person_who_ended_it_wins_over_a_marker() {
 #[test]
 fn row_d16_an_interrupted_turn_is_recovered_where_the_switches_say_so() {
     check(Ok(2), |_| {});
-    for cause in [EndCause::Process, EndCause::Shutdown] {
-        let end = PaneEnd { cause, status: None, at: UnixMillis(1) };
-        check(Ok(2), |case| case.end = Some(end));
-    }
+    let end = PaneEnd { cause: EndCause::Shutdown, status: None, at: UnixMillis(1) };
+    check(Ok(2), |case| case.end = Some(end));
 }
 
 #[test]
@@ -256,6 +255,18 @@ fn row_d18_a_leftover_turn_that_nothing_worked_on_settles() {
 }
 
 #[test]
+fn row_d18_d8_an_agent_that_ended_by_itself_goes_on_by_hand_only() {
+    let end = PaneEnd { cause: EndCause::Process, status: None, at: UnixMillis(1) };
+    settles(EndedByItself, |case| case.end = Some(end));
+}
+
+#[test]
+fn d14_starts_in_a_row_that_did_not_last_end_it() {
+    check(Ok(2), |case| case.agent().continuity.starts = 2);
+    settles(StartsExhausted, |case| case.agent().continuity.starts = 3);
+}
+
+#[test]
 fn row_d19_a_marker_that_cannot_be_saved_twice_starts_nothing() {
     let mut case = Case::new();
     let recovery = case.decide().unwrap();
@@ -272,6 +283,10 @@ fn s1_14_who_can_prove_nothing_is_never_prompted() {
     settles(Unprovable, |case| case.policy = None);
     let nothing = AgentPolicy::unprovable(Duration::from_secs(1));
     settles(Unprovable, |case| case.policy = Some(nothing));
+    // D-2: one that shows nothing before a prompt is never prompted by itself.
+    settles(Unprovable, |case| {
+        case.policy = case.policy.take().map(AgentPolicy::silent_until_prompt);
+    });
 }
 
 #[test]
@@ -356,14 +371,14 @@ fn inv_r5_a_prompt_needs_the_proof_of_the_process_that_runs() {
     let spawn_a = spawn(&mut case);
     let proof = verified(&case, a);
     let agent = case.agent.as_ref().unwrap();
-    let sent = Continuation::new(proof, spawn_a, a, agent, case.switches).unwrap();
+    let sent = Continuation::new(proof, spawn_a.into_marked(), a, agent, case.switches).unwrap();
     assert_eq!((sent.turn(), sent.verified().instance()), (turn(2), a));
 
     let mut case = Case::new();
     let spawn_b = spawn(&mut case);
     let proof = verified(&case, a);
     let agent = case.agent.as_ref().unwrap();
-    let refused = Continuation::new(proof, spawn_b, b, agent, case.switches);
+    let refused = Continuation::new(proof, spawn_b.into_marked(), b, agent, case.switches);
     assert_eq!(refused.unwrap_err(), OtherInstance);
 }
 
@@ -388,7 +403,7 @@ fn what_changed_since_the_start_is_asked_again_before_the_prompt() {
         let proof = verified(&case, a);
         change(&mut case);
         let agent = case.agent.as_ref().unwrap();
-        let refused = Continuation::new(proof, spawn, a, agent, case.switches);
+        let refused = Continuation::new(proof, spawn.into_marked(), a, agent, case.switches);
         assert_eq!(refused.unwrap_err(), why);
     }
 }
@@ -417,6 +432,13 @@ fn reasons_have_names_of_their_own() {
         NoConversation,
         NotAnchored,
         EndedByUser,
+        EndedByItself,
+        StartsExhausted,
+        NotResuming,
+        RecordFinished,
+        OpenToolCall,
+        Arrived,
+        PromptUnclear,
         OtherTurnMarked,
         Superseded,
         NotRunning,

@@ -74,6 +74,8 @@ fn talk(
     agent.list(Status::Idle)?;
     let short: String = agent.id.chars().take(8).collect();
     let earlier = agent.messages.len();
+    // Pastes come in brackets from here on.
+    write!(output, "\x1b[?2004h")?;
     writeln!(output, "demo agent, conversation {short}, {earlier} earlier messages")?;
     loop {
         write!(output, "you> ")?;
@@ -84,8 +86,9 @@ fn talk(
             let _ = fs::remove_file(record::live_path(&world.home, world.pid));
             return Ok(0);
         }
-        let prompt = line.trim();
-        if !prompt.is_empty() {
+        let pasted = line.replace("\x1b[200~", "").replace("\x1b[201~", "");
+        let prompt = pasted.trim();
+        if !prompt.is_empty() && Behaviour::of(&world.home) != Behaviour::Deaf {
             agent.turn(prompt, input, output)?;
         }
     }
@@ -97,6 +100,7 @@ struct Agent<'a> {
     id: String,
     messages: Vec<Message>,
     loaded: usize,
+    prompts: u64,
     listed: bool,
     /// Where messages go; nowhere for one who only claims the id.
     path: Option<PathBuf>,
@@ -111,6 +115,7 @@ impl<'a> Agent<'a> {
             id,
             messages: Vec::new(),
             loaded: 0,
+            prompts: 0,
             listed: Behaviour::of(&world.home) != Behaviour::Silent,
         })
     }
@@ -126,7 +131,7 @@ impl<'a> Agent<'a> {
             Behaviour::Other => return Self::begin(world).map(Some),
             Behaviour::Fresh => fs::write(&path, "")?,
             Behaviour::Echo => agent.path = None,
-            Behaviour::Good | Behaviour::Silent | Behaviour::Exit => {
+            Behaviour::Good | Behaviour::Silent | Behaviour::Exit | Behaviour::Deaf => {
                 record::end_last_line(&path)?;
                 agent.messages = record::load(&path)?;
                 agent.loaded = agent.messages.len();
@@ -141,8 +146,9 @@ impl<'a> Agent<'a> {
         input: &mut dyn BufRead,
         output: &mut dyn Write,
     ) -> io::Result<()> {
-        self.list(Status::Busy)?;
+        self.prompts += 1;
         self.say(By::Person, prompt.to_owned())?;
+        self.list(Status::Busy)?;
         if prompt == "work" {
             writeln!(output, "working; press Enter to let me finish")?;
             output.flush()?;
@@ -198,6 +204,7 @@ impl<'a> Agent<'a> {
             cwd: self.world.cwd.to_string_lossy().into_owned(),
             status,
             loaded: self.loaded as u64,
+            prompts: self.prompts,
         }
         .write(&self.world.home)
     }

@@ -16,8 +16,8 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use signaltty_core::agent::{
-    AgentPolicy, AgentReport, Anchor, Conversation, Fingerprint, LoadedRule, RecordRead, Witness,
-    WitnessSource,
+    AgentPolicy, AgentReport, Anchor, Conversation, Fingerprint, LoadedRule, RecordRead,
+    TurnRecord, Witness, WitnessSource,
 };
 use signaltty_core::env::ConfigEnv;
 use signaltty_core::id::InstanceId;
@@ -137,6 +137,14 @@ impl AgentAdapter for DemoAdapter {
         Self::scan(conversation, host)?.anchor_anew(conversation.anchor.as_ref())
     }
 
+    async fn read_turn(&self, conversation: &Conversation, host: &dyn AgentHost) -> TurnRecord {
+        let Some(home) = home_of(&conversation.config_env, host) else {
+            return TurnRecord::default();
+        };
+        let path = record::path_of(&home, &conversation.cwd, conversation.id.as_str());
+        record::read_turn(&path, conversation.anchor.as_ref()).unwrap_or_default()
+    }
+
     async fn inspect(&self, view: &InstanceView, host: &dyn AgentHost) -> Vec<AgentReport> {
         let Some(home) = home_of(&view.config_env, host) else {
             return Vec::new();
@@ -171,6 +179,8 @@ impl DemoAdapter {
                 Status::Idle => Lifecycle::Idle,
                 Status::Busy => Lifecycle::Working,
             }),
+            // Said again and again, of a process that we started without one.
+            accepted_prompt: live.prompts > 0,
             ..AgentReport::default()
         })
     }

@@ -6,9 +6,11 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
+use signaltty_core::agent::{Anchor, Receipt, TurnRecord};
 
 use crate::ProcessInfo;
 use crate::anchor::Line;
+use crate::lines;
 use crate::records::read_small;
 
 /// The place of everything below the home directory, where no variable says
@@ -42,6 +44,9 @@ pub(super) struct Live {
     pub(super) status: Status,
     /// How many messages it loaded when it started.
     pub(super) loaded: u64,
+    /// How many prompts it took since.
+    #[serde(default)]
+    pub(super) prompts: u64,
 }
 
 /// Whether it works on an answer.
@@ -118,6 +123,28 @@ pub(super) fn load(path: &Path) -> io::Result<Vec<Message>> {
         .split(|byte| *byte == b'\n')
         .filter_map(|line| serde_json::from_slice(line).ok())
         .collect())
+}
+
+/// What the record says of the newest turn. A prompt is one line of its person,
+/// and its end the agent's answer; a person who wants a tool says so.
+pub(super) fn read_turn(path: &Path, anchor: Option<&Anchor>) -> Option<TurnRecord> {
+    let after = lines::after(path, anchor)?;
+    let messages = load(path).ok()?;
+    let last = messages.last()?;
+    let said = |line: &[u8]| serde_json::from_slice::<Message>(line).ok();
+    let ours = |message: &Message| message.by == By::Person && message.text == crate::PROMPT;
+    let unfinished = last.by == By::Person;
+    let tool = messages.iter().rev().find(|message| message.by == By::Person)?;
+    let last_tool = tool.text.strip_prefix("run ").map(|tool| Receipt {
+        tool: crate::text::one_line(tool).unwrap_or_default(),
+        finished: !unfinished,
+        read_only: tool == "read",
+    });
+    Some(TurnRecord {
+        unfinished: Some(unfinished),
+        prompted: Some(after.split(|byte| *byte == b'\n').filter_map(said).any(|m| ours(&m))),
+        last_tool,
+    })
 }
 
 /// Reads one line of a record for its anchor.

@@ -37,6 +37,8 @@ pub enum Behaviour {
     Silent,
     /// Ends at once, as if nothing was found.
     Exit,
+    /// As it should, but takes no prompt.
+    Deaf,
 }
 
 impl World {
@@ -73,6 +75,7 @@ impl Behaviour {
             Ok("echo") => Self::Echo,
             Ok("silent") => Self::Silent,
             Ok("exit") => Self::Exit,
+            Ok("deaf") => Self::Deaf,
             _ => Self::Good,
         }
     }

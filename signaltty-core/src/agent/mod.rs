@@ -5,6 +5,7 @@ mod anchor;
 mod found;
 mod identity;
 mod report;
+mod turn_record;
 mod turns;
 
 use std::ffi::OsString;
@@ -21,10 +22,12 @@ pub use identity::{
 
 pub use found::{AgentPlace, FoundAgent, ProcessMark};
 pub use report::AgentReport;
+pub use turn_record::{Receipt, TurnRecord};
 pub use turns::{Marker, MarkerOrigin, TurnId, Turns};
 
 use crate::env::ConfigEnv;
 use crate::restore::ResumeFailure;
+use crate::time::UnixMillis;
 
 /// The name of an agent, such as `claude`. An open set: a new adapter brings
 /// its own (D-16).
@@ -135,10 +138,27 @@ pub struct SavedAgent {
     pub last_failure: Option<ResumeFailure>,
     /// A turn was being worked on when the process went away (D-28).
     pub interrupted: bool,
+    /// A question of it went unanswered when the process went away, and nobody
+    /// can answer it any more (D-28).
+    pub question_expired: bool,
     /// Its turns, and the promise to continue one.
     pub turns: Turns,
     /// Where in the pane it runs, or ran.
     pub place: AgentPlace,
+    /// How its conversation came through restarts.
+    pub continuity: Continuity,
+}
+
+/// How a conversation came through restarts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Continuity {
+    /// How often it was reopened and proven to be the same.
+    pub resumed: u32,
+    /// When it was proven last.
+    pub proven_at: Option<UnixMillis>,
+    /// Automatic starts in a row of which none lasted. Bounded, so that a
+    /// conversation that takes the server down is not reopened for ever (D-14).
+    pub starts: u8,
 }
 
 impl SavedAgent {
@@ -150,8 +170,10 @@ impl SavedAgent {
             reported_argv: None,
             last_failure: None,
             interrupted: false,
+            question_expired: false,
             turns: Turns::default(),
             place: AgentPlace::Own,
+            continuity: Continuity::default(),
         }
     }
 

@@ -66,6 +66,9 @@ pub struct Marker {
     /// A recovery has begun. Without this, a turn that is over was finished
     /// after it had been marked.
     pub prepared: bool,
+    /// The prompt was about to be sent: from here on it may be in the agent's
+    /// record, and only that can say (K6).
+    pub sent: bool,
 }
 
 /// What is saved of an agent's turns.
@@ -128,14 +131,31 @@ impl Turns {
     /// that is marked already stays as it is (S1-9).
     pub fn plan(&mut self) {
         if let (Some(turn), None) = (self.active, self.marker) {
-            self.marker = Some(Marker { turn, origin: MarkerOrigin::Planned, prepared: false });
+            let origin = MarkerOrigin::Planned;
+            self.marker = Some(Marker { turn, origin, prepared: false, sent: false });
         }
     }
 
     /// A recovery of this turn begins. Must be saved before anything starts.
     pub(crate) fn prepare(&mut self, turn: TurnId, origin: MarkerOrigin) {
-        self.marker = Some(Marker { turn, origin, prepared: true });
+        let known = self.marker.filter(|marker| marker.turn == turn);
+        let sent = known.is_some_and(|marker| marker.sent);
+        self.marker = Some(Marker { turn, origin, prepared: true, sent });
         self.attempts = self.attempts.saturating_add(1);
+    }
+
+    /// The prompt goes out next. Must be saved before it does.
+    pub(crate) fn sending(&mut self) {
+        if let Some(marker) = &mut self.marker {
+            marker.sent = true;
+        }
+    }
+
+    /// The agent's record shows that an earlier attempt sent nothing.
+    pub(crate) fn not_sent(&mut self) {
+        if let Some(marker) = &mut self.marker {
+            marker.sent = false;
+        }
     }
 
     /// The agent accepted the continuation, which is a turn of its own.

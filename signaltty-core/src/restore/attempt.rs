@@ -1,18 +1,20 @@
 //! One automatic attempt at an interrupted turn, as types that cannot be had in
 //! another order: [`Marking`] → [`Marked`] → [`AutomaticSpawn`] →
-//! [`Continuation`].
+//! [`Continuation`]. A person's own continuation needs no automatic spawn.
+//!
+//! A resume without a turn goes the same way, and ends before the last of them.
 //!
 //! None of them can be copied or made from its parts, so there is one prompt for
 //! each attempt at most (R5), no spawn before its marker is saved (R4), and none
 //! without a preflight (R3).
 
 use crate::agent::{
-    AgentKind, Conversation, Fingerprint, MarkerOrigin, Relation, SavedAgent, TurnId, Turns,
-    VerifiedSession,
+    AgentKind, Continuity, Conversation, Fingerprint, MarkerOrigin, Relation, SavedAgent, TurnId,
+    Turns, VerifiedSession,
 };
 use crate::id::InstanceId;
 use crate::restore::continuation::opted_in;
-use crate::restore::{FailureCode, NoContinuation, Recovery, Refusal};
+use crate::restore::{FailureCode, NoContinuation, Recovery, Refusal, Resumption};
 use crate::save::SaveFailure;
 use crate::workspace::Switches;
 
@@ -54,10 +56,10 @@ impl OfficialCommand {
     }
 }
 
-/// A marker is being saved.
+/// A marker is being saved, or the count of a start that continues nothing.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Marking {
-    recovery: Recovery,
+    turn: Option<(TurnId, MarkerOrigin)>,
     failures: u8,
 }
 
@@ -72,28 +74,41 @@ pub enum MarkerSaved {
     Refused(NoContinuation),
 }
 
-/// Proof that a marker is on the disk.
+/// Proof that a marker, or the count of a start, is on the disk.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Marked {
-    turn: TurnId,
-    origin: MarkerOrigin,
+    turn: Option<(TurnId, MarkerOrigin)>,
+}
+
+impl Marked {
+    /// The turn that shall go on.
+    pub fn turn(&self) -> Option<TurnId> {
+        self.turn.map(|(turn, _)| turn)
+    }
 }
 
 impl Marking {
     /// Notes the attempt in `turns`, which must be saved and synced next.
+    #[expect(clippy::needless_pass_by_value, reason = "one recovery is begun once")]
     pub fn begin(recovery: Recovery, turns: &mut Turns) -> Self {
         turns.prepare(recovery.turn(), recovery.origin());
-        Self { recovery, failures: 0 }
+        Self { turn: Some((recovery.turn(), recovery.origin())), failures: 0 }
+    }
+
+    /// Counts a start that continues nothing in `continuity`, which must be
+    /// saved and synced next.
+    #[expect(clippy::needless_pass_by_value, reason = "one permission is one start")]
+    pub fn resume(permission: Resumption, continuity: &mut Continuity) -> Self {
+        let Resumption { .. } = permission;
+        continuity.starts = continuity.starts.saturating_add(1);
+        Self { turn: None, failures: 0 }
     }
 
     /// Takes the result of the save.
     #[must_use]
     pub fn saved(self, result: Result<(), SaveFailure>) -> MarkerSaved {
         match (result, self.failures) {
-            (Ok(()), _) => {
-                let (turn, origin) = (self.recovery.turn(), self.recovery.origin());
-                MarkerSaved::Marked(Marked { turn, origin })
-            }
+            (Ok(()), _) => MarkerSaved::Marked(Marked { turn: self.turn }),
             (Err(_), 0) => MarkerSaved::Again(Self { failures: 1, ..self }),
             (Err(_), _) => MarkerSaved::Refused(NoContinuation::MarkerNotSaved),
         }
@@ -146,6 +161,22 @@ impl AutomaticSpawn {
     pub fn before(&self) -> &Fingerprint {
         &self.before
     }
+
+    /// The turn that shall go on once the conversation is proven.
+    pub fn turn(&self) -> Option<TurnId> {
+        self.marked.turn()
+    }
+
+    /// The same start, which continues nothing any more.
+    #[must_use]
+    pub fn without_turn(self) -> Self {
+        Self { marked: Marked { turn: None }, ..self }
+    }
+
+    /// The marker that it was started with.
+    pub fn into_marked(self) -> Marked {
+        self.marked
+    }
 }
 
 /// A prompt that may be sent: the right conversation was proven to be open in
@@ -163,8 +194,8 @@ impl AutomaticSpawn {
 ///
 /// ```compile_fail,E0308
 /// use signaltty_core::{agent::*, id::InstanceId, restore::*, workspace::Switches};
-/// fn forge(id: AgentSessionId, spawn: AutomaticSpawn, i: InstanceId, agent: &SavedAgent) {
-///     let _ = Continuation::new(id, spawn, i, agent, Switches::default());
+/// fn forge(id: AgentSessionId, marked: Marked, i: InstanceId, agent: &SavedAgent) {
+///     let _ = Continuation::new(id, marked, i, agent, Switches::default());
 /// }
 /// ```
 #[derive(Debug, PartialEq, Eq)]
@@ -178,17 +209,18 @@ impl Continuation {
     ///
     /// # Errors
     ///
-    /// The proof is about another process, the switches were turned off, or the
-    /// marker was cleared or replaced meanwhile.
+    /// The proof is about another process or another conversation, the switches
+    /// were turned off, or the marker was cleared or replaced meanwhile.
     pub fn new(
         verified: VerifiedSession,
-        spawn: AutomaticSpawn,
+        marked: Marked,
         running: InstanceId,
         agent: &SavedAgent,
         switches: Switches,
     ) -> Result<Self, NoContinuation> {
-        let Marked { turn, origin } = spawn.marked;
-        if verified.instance() != running {
+        let (turn, origin) = marked.turn.ok_or(NoContinuation::NoTurn)?;
+        let saved = agent.conversation.as_ref().map(|conversation| &conversation.id);
+        if verified.instance() != running || saved != Some(verified.id()) {
             return Err(NoContinuation::OtherInstance);
         }
         if origin == MarkerOrigin::Automatic && !opted_in(switches) {
@@ -210,5 +242,29 @@ impl Continuation {
     /// The turn that it continues.
     pub fn turn(&self) -> TurnId {
         self.turn
+    }
+}
+
+/// A session is copied as a whole, to be another world; within one world none
+/// of these can be.
+impl Marking {
+    pub(crate) fn in_another_world(&self) -> Self {
+        Self { ..*self }
+    }
+}
+
+impl Marked {
+    pub(crate) fn in_another_world(&self) -> Self {
+        Self { ..*self }
+    }
+}
+
+impl AutomaticSpawn {
+    pub(crate) fn in_another_world(&self) -> Self {
+        Self {
+            command: self.command.clone(),
+            marked: self.marked.in_another_world(),
+            before: self.before.clone(),
+        }
     }
 }

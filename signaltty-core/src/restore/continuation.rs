@@ -61,6 +61,27 @@ impl Recovery {
     pub fn origin(&self) -> MarkerOrigin {
         self.origin
     }
+
+    /// By hand: a person wants the interrupted turn of this agent to go on,
+    /// whatever the switches say. `None` where none was interrupted.
+    pub fn by_hand(agent: &SavedAgent) -> Option<Self> {
+        let marked = agent.turns.marker().map(|marker| marker.turn);
+        let newest = TurnId::new(agent.turns.newest());
+        let turn = marked.or(agent.turns.active()).or(newest)?;
+        agent.interrupted.then_some(Self { turn, origin: MarkerOrigin::Planned })
+    }
+}
+
+/// A conversation that may be reopened without a person. Has no public
+/// constructor: only [`resumption`] makes one.
+///
+/// ```compile_fail,E0451
+/// use signaltty_core::restore::Resumption;
+/// let _ = Resumption { _proof: () };
+/// ```
+#[derive(Debug, PartialEq, Eq)]
+pub struct Resumption {
+    _proof: (),
 }
 
 /// Why a turn is not continued by itself. The texts of [`as_str`](Self::as_str)
@@ -95,6 +116,9 @@ pub enum NoContinuation {
     /// D15: a person ended the process.
     #[error("a person ended the process")]
     EndedByUser,
+    /// D18: the process ended by itself, which is offered by hand only (D-8).
+    #[error("the process had ended by itself before the restart")]
+    EndedByItself,
     /// D12: another turn is marked, which wins and is not continued either.
     #[error("another turn is marked to be continued")]
     OtherTurnMarked,
@@ -116,6 +140,24 @@ pub enum NoContinuation {
     /// K11: tried too often, over all starts.
     #[error("it was tried {MOST_ATTEMPTS} times; continue it by hand")]
     AttemptsExhausted,
+    /// D-14: automatic starts in a row did not last.
+    #[error("{MOST_ATTEMPTS} automatic starts in a row did not last; resume it by hand")]
+    StartsExhausted,
+    /// S0-16: the workspace does not want it.
+    #[error("the workspace does not resume conversations by itself")]
+    NotResuming,
+    /// The agent's record shows that the turn had come to its end.
+    #[error("the agent's record shows that the turn had come to its end")]
+    RecordFinished,
+    /// A tool call without a result may have changed something.
+    #[error("a tool call had begun that may have changed something, and its result is not known")]
+    OpenToolCall,
+    /// K6: an earlier attempt had arrived.
+    #[error("an earlier attempt had reached the agent before the server stopped again")]
+    Arrived,
+    /// K6: nobody can say whether an earlier attempt arrived.
+    #[error("nobody can say whether an earlier attempt reached the agent")]
+    PromptUnclear,
     /// D19: the marker could not be saved.
     #[error("the marker could not be saved")]
     MarkerNotSaved,
@@ -137,6 +179,7 @@ impl NoContinuation {
             Self::NoConversation => "no_conversation",
             Self::NotAnchored => "not_anchored",
             Self::EndedByUser => "ended_by_user",
+            Self::EndedByItself => "ended_by_itself",
             Self::OtherTurnMarked => "other_turn_marked",
             Self::Superseded => "superseded",
             Self::NotRunning => "not_running",
@@ -144,8 +187,41 @@ impl NoContinuation {
             Self::Unprovable => "unprovable",
             Self::Duplicate(_) => "duplicate",
             Self::AttemptsExhausted => "attempts_exhausted",
+            Self::StartsExhausted => "starts_exhausted",
+            Self::NotResuming => "not_resuming",
+            Self::RecordFinished => "record_finished",
+            Self::OpenToolCall => "open_tool_call",
+            Self::Arrived => "arrived",
+            Self::PromptUnclear => "prompt_unclear",
             Self::MarkerNotSaved => "marker_not_saved",
             Self::OtherInstance => "other_instance",
+        }
+    }
+
+    /// The row of the decision table that it is, or the rule beside the table.
+    pub fn rule(self) -> &'static str {
+        match self {
+            Self::Live => "D2",
+            Self::NoTurn => "D3",
+            Self::Archived => "D5",
+            Self::NoAgent => "D6",
+            Self::NoConversation => "D7",
+            Self::NotAnchored => "D8",
+            Self::Superseded => "D11",
+            Self::OtherTurnMarked => "D12",
+            Self::TurnFinished | Self::RecordFinished => "D14",
+            Self::EndedByUser => "D15",
+            Self::NotOptedIn => "D17",
+            Self::NotRunning | Self::EndedByItself => "D18",
+            Self::MarkerNotSaved => "D19",
+            Self::Tried | Self::StartsExhausted => "D-14",
+            Self::Unprovable => "S1-14",
+            Self::Duplicate(_) => "D-13",
+            Self::AttemptsExhausted => "K11",
+            Self::NotResuming => "S0-16",
+            Self::OpenToolCall => "receipt",
+            Self::Arrived | Self::PromptUnclear => "K6",
+            Self::OtherInstance => "S1-26",
         }
     }
 
@@ -176,14 +252,14 @@ pub fn eligibility(facts: &Facts<'_>) -> Result<Recovery, NoContinuation> {
         return Err(NoContinuation::Archived);
     }
     anchored(agent)?;
-    if facts.end.is_some_and(|end| end.cause == EndCause::User) {
-        return Err(NoContinuation::EndedByUser);
-    }
+    ended(facts.end)?;
     let recovery = interrupted(agent, active, marker)?;
     if recovery.origin == MarkerOrigin::Automatic && !opted_in(facts.switches) {
         return Err(NoContinuation::NotOptedIn);
     }
-    if facts.policy.is_none_or(|policy| policy.required.is_empty()) {
+    // One that shows nothing before a prompt is never prompted by itself (D-2).
+    let silent = |policy: &AgentPolicy| policy.silent_until_prompt;
+    if facts.policy.is_none_or(|policy| policy.required.is_empty() || silent(policy)) {
         return Err(NoContinuation::Unprovable);
     }
     if let Some(holder) = facts.holder {
@@ -192,7 +268,50 @@ pub fn eligibility(facts: &Facts<'_>) -> Result<Recovery, NoContinuation> {
     if agent.turns.attempts() >= MOST_ATTEMPTS {
         return Err(NoContinuation::AttemptsExhausted);
     }
+    if agent.continuity.starts >= MOST_ATTEMPTS {
+        return Err(NoContinuation::StartsExhausted);
+    }
     if facts.tried { Err(NoContinuation::Tried) } else { Ok(recovery) }
+}
+
+/// Whether a conversation may be reopened when a server starts, without its
+/// turn. The first reason that holds is given (S0-16).
+///
+/// # Errors
+///
+/// Why it is not.
+pub fn resumption(facts: &Facts<'_>) -> Result<Resumption, NoContinuation> {
+    let PaneState::Tombstone(_) = facts.state else {
+        return Err(NoContinuation::Live);
+    };
+    let agent = facts.agent.ok_or(NoContinuation::NoAgent)?;
+    if facts.archived {
+        return Err(NoContinuation::Archived);
+    }
+    anchored(agent)?;
+    ended(facts.end)?;
+    if !facts.switches.auto_resume {
+        return Err(NoContinuation::NotResuming);
+    }
+    if facts.policy.is_none_or(|policy| policy.required.is_empty()) {
+        return Err(NoContinuation::Unprovable);
+    }
+    if let Some(holder) = facts.holder {
+        return Err(NoContinuation::Duplicate(holder));
+    }
+    if agent.continuity.starts >= MOST_ATTEMPTS {
+        return Err(NoContinuation::StartsExhausted);
+    }
+    if facts.tried { Err(NoContinuation::Tried) } else { Ok(Resumption { _proof: () }) }
+}
+
+/// Only what a restart took away is taken up again without a person (D-8).
+fn ended(end: Option<&PaneEnd>) -> Result<(), NoContinuation> {
+    match end.map(|end| end.cause) {
+        Some(EndCause::User) => Err(NoContinuation::EndedByUser),
+        Some(EndCause::Process) => Err(NoContinuation::EndedByItself),
+        Some(EndCause::Shutdown) | None => Ok(()),
+    }
 }
 
 /// The turn that was interrupted, and who wants it continued.

@@ -57,6 +57,10 @@ codes! {
     Unconfirmed = "unconfirmed",
     /// The automatic attempts are used up.
     AttemptsExhausted = "attempts_exhausted",
+    /// The promise to try could not be saved, so nothing was tried.
+    NotSaved = "not_saved",
+    /// The conversation is open, its interrupted turn was not continued.
+    NotContinued = "not_continued",
 }
 
 impl fmt::Display for FailureCode {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::{Refusal, Tombstone};
-use crate::agent::{Fingerprint, Witness};
+use crate::agent::{AgentSessionId, Fingerprint, Witness};
 use crate::id::{InstanceId, RequestId};
 
 /// What a pane is right now. Never saved: after a restart it is computed from
@@ -55,10 +55,24 @@ impl fmt::Display for PaneState {
 /// reason, the saved conversation and the tail kept (R7).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ResumeStage {
+    /// The server wants to begin by itself, and the note of it is being saved:
+    /// nothing starts before it is on the disk (R4).
+    Marking {
+        /// It is on the disk, and others have their turn.
+        saved: bool,
+    },
+    /// Reading what the agent's record says of the interrupted turn; no process
+    /// exists.
+    Reading {
+        /// What preflight found.
+        before: Fingerprint,
+        /// Monotonic time at which the look must be over.
+        deadline: Duration,
+    },
     /// Looking for the agent's own record; no process exists.
     Checking {
-        /// Who waits for the outcome.
-        request: RequestId,
+        /// Who waits for the outcome; nobody where the server began it.
+        request: Option<RequestId>,
         /// A person was shown what differs and wants it all the same.
         anyway: bool,
         /// Monotonic time at which the look must be over.
@@ -66,8 +80,8 @@ pub enum ResumeStage {
     },
     /// The process is being started.
     Spawning {
-        /// Who waits for the outcome.
-        request: RequestId,
+        /// Who waits for the outcome; nobody where the server began it.
+        request: Option<RequestId>,
         /// The process to come.
         instance: InstanceId,
         /// What preflight found; empty if a person overrode its refusal.
@@ -75,8 +89,8 @@ pub enum ResumeStage {
     },
     /// The process runs and must show which conversation it has open.
     Verifying {
-        /// Who waits for the outcome.
-        request: RequestId,
+        /// Who waits for the outcome; nobody where the server began it.
+        request: Option<RequestId>,
         /// The process.
         instance: InstanceId,
         /// What preflight found; empty if a person overrode its refusal.
@@ -86,11 +100,21 @@ pub enum ResumeStage {
         /// Monotonic time at which the evidence must suffice.
         deadline: Duration,
     },
+    /// It is proven, and the interrupted turn is to go on: the prompt is being
+    /// sent, or was and the agent has not said yet that it takes it.
+    Continuing {
+        /// The process.
+        instance: InstanceId,
+        /// Its conversation.
+        id: AgentSessionId,
+        /// What proved it.
+        evidence: Vec<Arc<str>>,
+    },
     /// It was contradicted; the process is being stopped, and the pane is a
     /// tombstone again only once it is gone (S1-20).
     Stopping {
-        /// Who waits for the outcome.
-        request: RequestId,
+        /// Who waits for the outcome; nobody where the server began it.
+        request: Option<RequestId>,
         /// The process.
         instance: InstanceId,
         /// Why.
@@ -104,9 +128,10 @@ impl ResumeStage {
     /// The process that belongs to this resume, once it has one.
     pub fn instance(&self) -> Option<InstanceId> {
         match self {
-            Self::Checking { .. } => None,
+            Self::Marking { .. } | Self::Checking { .. } | Self::Reading { .. } => None,
             Self::Spawning { instance, .. }
             | Self::Verifying { instance, .. }
+            | Self::Continuing { instance, .. }
             | Self::Stopping { instance, .. } => Some(*instance),
         }
     }
@@ -114,16 +139,21 @@ impl ResumeStage {
     /// The name that people see while they wait.
     pub fn as_str(&self) -> &'static str {
         match self {
+            Self::Marking { saved: false } => "marking",
+            Self::Marking { saved: true } => "waiting",
             Self::Checking { .. } => "checking",
+            Self::Reading { .. } => "reading",
             Self::Spawning { .. } => "spawning",
             Self::Verifying { .. } => "verifying",
+            Self::Continuing { .. } => "continuing",
             Self::Stopping { .. } => "stopping",
         }
     }
 
-    /// Who waits for the outcome.
-    pub fn request(&self) -> RequestId {
+    /// Who waits for the outcome; nobody where the server began it.
+    pub fn request(&self) -> Option<RequestId> {
         match self {
+            Self::Marking { .. } | Self::Reading { .. } | Self::Continuing { .. } => None,
             Self::Checking { request, .. }
             | Self::Spawning { request, .. }
             | Self::Verifying { request, .. }

@@ -13,7 +13,7 @@ use crate::agent::{
 };
 use crate::id::{InstanceId, PaneId};
 use crate::pane::{Attention, Lifecycle};
-use crate::restore::{FailureCode, PaneState, Refusal};
+use crate::restore::{FailureCode, PaneState, Refusal, ResumeStage};
 use crate::time::Now;
 
 impl Session {
@@ -44,13 +44,20 @@ impl Session {
             heard.message = message.or_else(|| heard.message.take());
             heard.accepted_prompt |= accepted_prompt;
             if let Some(witness) = witness {
+                self.moved_away(pane, &witness, out);
                 self.witnessed(now, pane, witness, out);
+            }
+            if accepted_prompt && self.awaits_acceptance(pane) {
+                self.accepted(now, pane, lifecycle, out);
             }
             return;
         }
         let turn_ended = matches!(lifecycle, Some(Lifecycle::Done | Lifecycle::Idle));
         if let Some(lifecycle) = lifecycle {
             self.set_lifecycle(now, pane, lifecycle, out);
+        }
+        if accepted_prompt && self.awaits_acceptance(pane) {
+            self.accepted(now, pane, lifecycle, out);
         }
         self.note_words(now, pane, message, accepted_prompt, out);
         match witness {
@@ -62,6 +69,31 @@ impl Session {
             None if turn_ended => self.take_anchor(pane, true, out),
             None => {}
         }
+    }
+
+    /// While a prompt of ours is on its way, the process shows another
+    /// conversation: it is stopped, so that the prompt goes nowhere else (S1-26).
+    fn moved_away(&mut self, pane: PaneId, witness: &Witness, out: &mut Vec<Effect>) {
+        let policy = self.policy_of(pane);
+        let Some(PaneState::Resuming(stage)) = self.panes.get(&pane).map(|entry| &entry.state)
+        else {
+            return;
+        };
+        let ResumeStage::Continuing { instance, id, evidence } = &**stage else {
+            return;
+        };
+        let admissible = policy.is_some_and(|policy| policy.required.contains(&witness.source));
+        if !admissible || witness.sessions.is_empty() || witness.sessions.contains(id) {
+            return;
+        }
+        let (instance, mut evidence) = (*instance, evidence.clone());
+        evidence.push(super::plain_line(&witness.detail, super::TITLE_CHARS));
+        let message = format!(
+            "the agent went on to another conversation before it was continued; the process was \
+             stopped, the saved conversation {id} is kept"
+        );
+        let refusal = Refusal::new(FailureCode::Contradicted, message);
+        self.stop_resume(pane, None, instance, refusal, evidence, out);
     }
 
     fn is_resuming(&self, pane: PaneId) -> bool {
@@ -96,11 +128,21 @@ impl Session {
         let Some(entry) = self.panes.get_mut(&pane) else {
             return;
         };
+        let open = |agent: &SavedAgent| {
+            agent.interrupted || agent.question_expired || agent.turns.marker().is_some()
+        };
         if accepted_prompt
-            && entry.record.agent.as_ref().is_some_and(|agent| agent.interrupted)
+            && entry.record.agent.as_ref().is_some_and(open)
             && let Some(agent) = &mut entry.edit().agent
         {
             agent.interrupted = false;
+            agent.question_expired = false;
+            agent.last_failure.take_if(|had| had.refusal.code == FailureCode::NotContinued);
+            // Whoever's prompt it was: the marked turn is taken up or superseded.
+            if agent.turns.marker().is_some() {
+                agent.turns.forget_marker();
+                self.save.require_barrier();
+            }
             self.save.changed(now.mono);
         }
     }
@@ -250,12 +292,16 @@ impl Session {
                 let evidence = verify::evidence(witnesses);
                 let anchor = verify::newest_anchor(witnesses, session.id());
                 self.keep_conversation(pane, &saved, session.id().clone(), anchor, out);
-                if let Some(agent) = self.panes.get_mut(&pane).and_then(|e| e.edit().agent.as_mut())
-                {
-                    agent.last_failure = None;
+                if let Some(entry) = self.panes.get_mut(&pane) {
+                    entry.run.verified = Some(session);
+                    if let Some(agent) = &mut entry.edit().agent {
+                        agent.last_failure = None;
+                        agent.continuity.resumed = agent.continuity.resumed.saturating_add(1);
+                        agent.continuity.proven_at = Some(now.wall);
+                    }
                 }
                 self.save.changed(now.mono);
-                self.set_verdict(pane, VerdictWord::Verified, evidence, out);
+                self.set_verdict(now, pane, VerdictWord::Verified, evidence, out);
             }
             Verdict::Contradicted(why) => {
                 let mut evidence = verify::evidence(witnesses);
@@ -267,7 +313,7 @@ impl Session {
                 let refusal = Refusal::new(FailureCode::Contradicted, message);
                 self.note_failure(now, pane, refusal);
                 self.save.changed(now.mono);
-                self.set_verdict(pane, VerdictWord::Contradicted, evidence, out);
+                self.set_verdict(now, pane, VerdictWord::Contradicted, evidence, out);
                 self.raise_attention(now, pane, Attention::Error, out);
             }
             Verdict::Unconfirmed => {}
@@ -276,6 +322,7 @@ impl Session {
 
     fn set_verdict(
         &mut self,
+        now: Now,
         pane: PaneId,
         word: VerdictWord,
         evidence: Vec<std::sync::Arc<str>>,
@@ -283,7 +330,8 @@ impl Session {
     ) {
         if let Some(entry) = self.panes.get_mut(&pane) {
             entry.run.proof = None;
-            entry.run.verdict = Some(PaneVerdict { word, evidence: evidence.clone() });
+            entry.run.verdict =
+                Some(PaneVerdict { word, evidence: evidence.clone(), at: now.wall });
             publish(out, Event::ResumeVerdict { pane, verdict: word, evidence });
         }
     }

@@ -225,6 +225,9 @@ pub enum Command {
         /// Start there instead of in the conversation's own directory.
         cwd: Option<PathBuf>,
     },
+    /// Let the interrupted turn of a pane go on, once its conversation is open
+    /// and proven; reopen it first where that is needed.
+    Continue(PaneId),
     /// Run the saved command of a pane without a process again.
     Restart {
         /// The pane.
@@ -239,6 +242,9 @@ pub enum Command {
     Shutdown {
         /// Also while something runs.
         force: bool,
+        /// Mark every running turn first, so that the next start continues it
+        /// whatever the switches say; none is marked if one cannot be (S1-24).
+        continue_turns: bool,
     },
 }
 

@@ -175,6 +175,8 @@ impl Session {
             run: Run { home, ..Run::default() },
             watch: Watch::default(),
             decision: None,
+            attempt: None,
+            receipt: None,
             keys: Keys::default(),
         };
         self.panes.insert(pane, entry);

@@ -6,14 +6,15 @@ use std::sync::Arc;
 
 use super::{Answer, CommandError, Event, Forget, Forgotten};
 use crate::agent::{
-    AgentKind, AgentSessionId, Conversation, FoundAgent, ReportedArgv, WitnessSource,
+    AgentKind, AgentSessionId, Conversation, FoundAgent, Receipt, ReportedArgv, WitnessSource,
 };
 use crate::env::ConfigEnv;
 use crate::id::{InstanceId, NotificationId, PaneId, RequestId, TabId, WorkspaceId};
 use crate::layout::Size;
 use crate::pane::PaneSignal;
-use crate::restore::OfficialCommand;
+use crate::restore::{Continuation, OfficialCommand};
 use crate::save::{Durability, SaveToken};
+use crate::time::UnixMillis;
 
 /// Something to be done. Effects are performed in order; what they lead to
 /// comes back as an [`Input`](super::Input).
@@ -60,8 +61,8 @@ pub enum Effect {
     Preflight {
         /// The pane.
         pane: PaneId,
-        /// The resume's request.
-        request: RequestId,
+        /// The resume's request; none where the server began it.
+        request: Option<RequestId>,
         /// Which agent.
         kind: AgentKind,
         /// The saved conversation.
@@ -75,6 +76,29 @@ pub enum Effect {
         instance: InstanceId,
         /// The agent.
         agent: Option<FoundAgent>,
+    },
+    /// Read what the agent's record says of its newest turn, while no process
+    /// of ours writes it or before a person continues it, then give
+    /// [`Input::TurnRead`](super::Input::TurnRead).
+    ReadTurn {
+        /// The pane.
+        pane: PaneId,
+        /// Which agent.
+        kind: AgentKind,
+        /// The saved conversation, with its anchor.
+        conversation: Conversation,
+    },
+    /// Let the interrupted turn go on, once; then give
+    /// [`Input::Continued`](super::Input::Continued). The proof names the
+    /// process. Nothing is typed where a person typed before, where the agent is
+    /// not in the foreground, or where its screen does not come to rest.
+    Continue {
+        /// Which agent.
+        kind: AgentKind,
+        /// The proof and the turn. Shared only so that an effect can be logged.
+        continuation: Arc<Continuation>,
+        /// A person asked for it, so what they typed before is no objection.
+        by_hand: bool,
     },
     /// Look at what an instance shows and report it. Carries no expected id.
     Observe {
@@ -199,6 +223,15 @@ pub enum Reply {
     },
     /// A person decided.
     Decided(Answer),
+    /// The agent took up the interrupted turn.
+    Continued {
+        /// The pane.
+        pane: PaneId,
+        /// The conversation's id.
+        id: AgentSessionId,
+        /// The last tool call before the interruption, where the record has one.
+        receipt: Option<Receipt>,
+    },
     /// A conversation was reopened.
     Resumed {
         /// The pane.
@@ -217,6 +250,8 @@ pub struct PaneVerdict {
     pub word: VerdictWord,
     /// The evidence, a line each.
     pub evidence: Vec<Arc<str>>,
+    /// When it was made.
+    pub at: UnixMillis,
 }
 
 /// A verdict as people and scripts see it.

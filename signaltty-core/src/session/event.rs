@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::agent::AgentSessionId;
+use crate::agent::{AgentSessionId, TurnId};
 use crate::id::{NotificationId, PaneId, TabId, WorkspaceId};
 use crate::notification::Severity;
 use crate::pane::{Attention, ExitStatus, Lifecycle};
@@ -131,6 +131,27 @@ events! {
         /// Why.
         refusal: Refusal,
     } = "resume.failed",
+    /// An interrupted turn will not go on by itself.
+    TurnSettled {
+        /// Which pane.
+        pane: PaneId,
+        /// Why, for scripts.
+        reason: &'static str,
+    } = "turn.settled",
+    /// The agent took up an interrupted turn.
+    ContinuationAccepted {
+        /// Which pane.
+        pane: PaneId,
+        /// The turn that it works on now.
+        turn: TurnId,
+    } = "continuation.accepted",
+    /// An interrupted turn was to go on, and does not.
+    ContinuationFailed {
+        /// Which pane.
+        pane: PaneId,
+        /// Why.
+        refusal: Refusal,
+    } = "continuation.failed",
     /// There is a notification.
     NotificationCreated {
         /// Which.
@@ -155,6 +176,11 @@ events! {
         /// Its pane.
         pane: PaneId,
     } = "decision.ended",
+    /// Running turns were marked, to go on after a planned restart.
+    TurnsMarked {
+        /// How many.
+        turns: usize,
+    } = "turns.marked",
     /// The server is stopping.
     ServerStopping {} = "server.stopping",
 }

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::{Command, Config, Forgotten};
-use crate::agent::{AgentReport, AgentSessionId, Anchor, Fingerprint, FoundAgent};
+use super::{Command, Config, ContinueFailure, Delivery, Forgotten};
+use crate::agent::{AgentReport, AgentSessionId, Anchor, Fingerprint, FoundAgent, TurnRecord};
 use crate::id::{InstanceId, PaneId, RequestId};
 use crate::pane::ExitStatus;
 use crate::restore::Refusal;
@@ -21,6 +21,9 @@ pub enum Input {
         /// What is wanted.
         command: Command,
     },
+    /// The server is up after a restore: what may start by itself is started,
+    /// and what may not go on is settled. Counts once (S1-3).
+    Begin,
     /// An agent reported, or was looked at.
     Report {
         /// The instance that it is about.
@@ -56,10 +59,25 @@ pub enum Input {
     Preflighted {
         /// The pane.
         pane: PaneId,
-        /// The request of the resume that asked for it.
-        request: RequestId,
+        /// The request of the resume that asked for it, as in the effect.
+        request: Option<RequestId>,
         /// What it found.
         result: Result<Fingerprint, Refusal>,
+    },
+    /// What a record says of its newest turn was read.
+    TurnRead {
+        /// The pane.
+        pane: PaneId,
+        /// What was found; empty where nothing could be read.
+        record: TurnRecord,
+    },
+    /// A continuation was sent, or was not. That an agent takes it is otherwise
+    /// its own report.
+    Continued {
+        /// The process.
+        instance: InstanceId,
+        /// What became of it.
+        result: Result<Delivery, ContinueFailure>,
     },
     /// The record that a witness named was read again.
     RecordRead {

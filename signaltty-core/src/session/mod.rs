@@ -7,6 +7,7 @@
 
 mod agents;
 mod arrange;
+mod attempts;
 mod axes;
 mod check;
 mod command;
@@ -21,6 +22,7 @@ mod outcome;
 mod panes;
 mod private;
 mod process;
+mod recover;
 mod refused;
 mod restore;
 mod resume;
@@ -36,6 +38,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+pub use attempts::{ContinueFailure, Delivery};
 pub use check::Violation;
 pub use command::{Command, PaneSpec, SwitchChange};
 pub use decision::{Answer, Decision};
@@ -43,12 +46,14 @@ pub use effect::{Effect, PaneVerdict, Program, Reply, SpawnCommand, VerdictWord}
 pub use event::Event;
 pub use input::{Input, PaneFact, ShutdownCause};
 pub use private::{Forget, Forgotten};
+pub use recover::RecoveryConfig;
 pub use refused::CommandError;
 pub use view::{PaneView, TabView, WorkspaceView};
 pub use watch::{Awaited, Baseline, BaselineError, IdentityChanged};
 
 use crate::agent::{
-    AgentKind, AgentPolicy, AgentSessionId, Fingerprint, Moment, ProcessMark, Witness,
+    AgentKind, AgentPolicy, AgentSessionId, Fingerprint, Moment, ProcessMark, Receipt,
+    VerifiedSession, Witness,
 };
 use crate::env::ConfigEnv;
 use crate::id::{InstanceId, PaneId, RequestId, ServerEpoch, TabId, WorkspaceId};
@@ -84,6 +89,8 @@ pub struct Config {
     /// Whether an automatic resume carries options that widen what an agent may
     /// do (D-29).
     pub carry_bypass: bool,
+    /// How automatic starts share the machine.
+    pub recovery: RecoveryConfig,
 }
 
 impl Default for Config {
@@ -98,6 +105,7 @@ impl Default for Config {
             defaults: Switches::default(),
             max_attempts: 3,
             carry_bypass: false,
+            recovery: RecoveryConfig::default(),
         }
     }
 }
@@ -128,6 +136,9 @@ pub struct Session {
     /// Panes that creations, groups and restarts start a process for.
     awaited: BTreeSet<PaneId>,
     save: SavePolicy,
+    recovery: recover::Recovery,
+    /// Turns being marked for a planned restart.
+    planning: Option<shutdown::Planning>,
     phase: Phase,
     emptied_by_user: bool,
     journal_seq: u64,
@@ -148,6 +159,10 @@ struct PaneEntry {
     run: Run,
     watch: watch::Watch,
     decision: Option<Decision>,
+    /// What is under way without a person, or by their `continue`.
+    attempt: Option<attempts::Attempt>,
+    /// The last tool call before an interruption, where a record told it.
+    receipt: Option<Receipt>,
     /// Under what it is found; kept by [`panes::Panes`].
     keys: panes::Keys,
 }
@@ -173,6 +188,8 @@ struct Run {
     heard: Heard,
     /// What is known about its conversation.
     verdict: Option<PaneVerdict>,
+    /// The proof that it holds the saved conversation.
+    verified: Option<VerifiedSession>,
     /// Evidence of a resume that a person left open unconfirmed, as long as it
     /// can still be settled.
     proof: Option<Proof>,
@@ -239,6 +256,8 @@ impl Session {
             starting: BTreeMap::new(),
             awaited: BTreeSet::new(),
             save: SavePolicy::new(config.save),
+            recovery: recover::Recovery::default(),
+            planning: None,
             phase: Phase::Running,
             emptied_by_user: false,
             journal_seq: 0,
@@ -252,6 +271,11 @@ impl Session {
         let mut out = Vec::new();
         match input {
             Input::Command { request, command } => self.command(now, request, command, &mut out),
+            Input::Begin => self.begin_recovery(now, &mut out),
+            Input::TurnRead { pane, record } => self.turn_read(now, pane, record, &mut out),
+            Input::Continued { instance, result } => {
+                self.continued(now, instance, result, &mut out);
+            }
             Input::Report { instance, report } => self.report(now, instance, report, &mut out),
             Input::AgentsFound { instance, found } => {
                 self.agents_found(now, instance, &found, &mut out);
@@ -282,6 +306,8 @@ impl Session {
         self.panes.refresh();
         self.check_deadlines(now, &mut out);
         self.panes.refresh();
+        self.start_queued(now, &mut out);
+        self.panes.refresh();
         self.start_save(now, &mut out);
         out
     }
@@ -289,7 +315,7 @@ impl Session {
     /// The next monotonic time at which [`Input::Tick`] does something.
     pub fn deadline(&self) -> Option<Duration> {
         let save = if self.phase == Phase::Stopped { None } else { self.save.deadline() };
-        save.into_iter().chain(self.panes.deadline()).min()
+        save.into_iter().chain(self.panes.deadline()).chain(self.recovery_deadline()).min()
     }
 
     /// The value that may be persisted. Without the messages of workspaces that
@@ -342,8 +368,11 @@ impl Session {
             Command::Restart { pane, config_env } => {
                 self.restart(request, pane, config_env, out).err().map(Err)
             }
-            Command::Shutdown { force } => {
-                self.request_shutdown(now, request, force, out).err().map(Err)
+            Command::Continue(pane) => {
+                self.continue_by_hand(now, request, pane, out).err().map(Err)
+            }
+            Command::Shutdown { force, continue_turns } => {
+                self.request_shutdown(now, request, force, continue_turns, out).err().map(Err)
             }
             Command::Ask { instance, question } => {
                 self.ask_decision(now, request, instance, &question, out).err().map(Err)
@@ -374,11 +403,11 @@ impl Session {
         pane: PaneId,
         command: SpawnCommand,
         size: Size,
-        request: RequestId,
+        request: impl Into<Option<RequestId>>,
         out: &mut Vec<Effect>,
     ) {
         self.starting.insert(instance, size);
-        out.push(Effect::Spawn { pane, instance, command, size, request: Some(request) });
+        out.push(Effect::Spawn { pane, instance, command, size, request: request.into() });
     }
 
     /// Stops a process: now if it runs, else once its start is reported.
@@ -395,6 +424,10 @@ impl Session {
         if let Some((token, durability)) = self.save.start(now.mono) {
             if let Phase::Stopping { token: last, .. } = &mut self.phase {
                 *last = Some(token);
+            }
+            if durability == crate::save::Durability::Synced {
+                self.barrier_begins(token);
+                self.marks_begin(token);
             }
             out.push(Effect::Save { token, durability });
         }

@@ -51,13 +51,15 @@ impl Session {
     pub(super) fn stop_resume(
         &mut self,
         pane: PaneId,
-        request: RequestId,
+        request: Option<RequestId>,
         instance: InstanceId,
         refusal: Refusal,
         evidence: Vec<Arc<str>>,
         out: &mut Vec<Effect>,
     ) {
-        let verdict = VerdictWord::Contradicted;
+        let unconfirmed = refusal.code == FailureCode::Unconfirmed;
+        let verdict =
+            if unconfirmed { VerdictWord::Unconfirmed } else { VerdictWord::Contradicted };
         publish(out, Event::ResumeVerdict { pane, verdict, evidence: evidence.clone() });
         self.set_stage(pane, ResumeStage::Stopping { request, instance, refusal, evidence }, out);
         out.push(Effect::Kill { instance });
@@ -81,11 +83,43 @@ impl Session {
         let request = stage.request();
         entry.run = Run { ended: entry.run.ended, ..Run::default() };
         entry.settle();
+        self.drop_attempt(pane);
         self.fail_resume(now, pane, refusal, out);
+        if request.is_none() {
+            self.give_up_turn(now, pane, out);
+        }
         self.publish_state(pane, out);
         let refusal = self.last_refusal(pane);
         let error = CommandError::ResumeRefused { pane, refusal, evidence };
-        reply(out, request, Err(error));
+        if let Some(request) = request {
+            reply(out, request, Err(error));
+        }
+    }
+
+    /// An automatic start was refused, so the turn that was to go on does not
+    /// (S1-23). Its person saw why.
+    fn give_up_turn(&mut self, now: Now, pane: PaneId, out: &mut Vec<Effect>) {
+        let refusal = self.last_refusal(pane);
+        let Some(entry) = self.panes.get_mut(&pane) else {
+            return;
+        };
+        let record = entry.edit();
+        let Some(agent) = record.agent.as_mut().filter(|agent| agent.turns.marker().is_some())
+        else {
+            return;
+        };
+        agent.turns.settle();
+        let message = format!(
+            "continuing after the restart failed: {}; resume the pane and send a new message",
+            refusal.message
+        );
+        let message = super::plain_line(&message, MESSAGE_CHARS);
+        record.last_message = Some(super::plain_line(&message, super::TITLE_CHARS));
+        self.save.changed(now.mono);
+        // One that came back would be tried again.
+        self.save.require_barrier();
+        let refusal = Refusal { message, ..refusal };
+        publish(out, Event::ContinuationFailed { pane, refusal });
     }
 
     /// Notes why a resume did not succeed, and tells people.
@@ -132,7 +166,7 @@ impl Session {
         &mut self,
         now: Now,
         pane: PaneId,
-        request: RequestId,
+        request: Option<RequestId>,
         id: AgentSessionId,
         word: VerdictWord,
         evidence: Vec<Arc<str>>,
@@ -141,20 +175,30 @@ impl Session {
         let Some(instance) = self.panes.get(&pane).and_then(|e| e.state.instance()) else {
             return;
         };
-        let verdict = PaneVerdict { word, evidence: evidence.clone() };
+        let verdict = PaneVerdict { word, evidence: evidence.clone(), at: now.wall };
         self.go_live(now, pane, instance, out);
         if let Some(entry) = self.panes.get_mut(&pane) {
             entry.run.verdict = Some(verdict.clone());
             if let Some(agent) = &mut entry.edit().agent {
-                agent.last_failure = None;
                 if agent.place == AgentPlace::Left {
                     // It is open again, in the slot of the shell.
                     agent.place = AgentPlace::Shell;
                 }
+                // That its turn does not go on is still to be read.
+                agent.last_failure.take_if(|had| had.refusal.code != FailureCode::NotContinued);
+                if word == VerdictWord::Verified {
+                    agent.continuity.resumed = agent.continuity.resumed.saturating_add(1);
+                    agent.continuity.proven_at = Some(now.wall);
+                }
+                if request.is_some() {
+                    agent.continuity.starts = 0;
+                }
             }
         }
         publish(out, Event::ResumeVerdict { pane, verdict: word, evidence });
-        reply(out, request, Ok(Reply::Resumed { pane, id, verdict }));
+        if let Some(request) = request {
+            reply(out, request, Ok(Reply::Resumed { pane, id, verdict }));
+        }
     }
 
     /// A proof alone changes what is saved of the conversation.
@@ -206,12 +250,19 @@ impl Session {
             };
             let (request, instance) = (stage.request(), stage.instance());
             entry.run = Run { ended: entry.run.ended, ..Run::default() };
+            entry.attempt = None;
             entry.settle();
             if let Some(instance) = instance {
                 self.instances.remove(&instance);
                 self.stop(instance, out);
             }
             self.publish_state(pane, out);
+            if let Some(request) = request {
+                reply(out, request, Err(CommandError::Stopping));
+            }
+        }
+        let attempts = self.panes.iter_mut().filter_map(|entry| entry.attempt.take());
+        for request in attempts.filter_map(|attempt| attempt.request) {
             reply(out, request, Err(CommandError::Stopping));
         }
     }

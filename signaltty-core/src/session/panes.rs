@@ -21,6 +21,8 @@ pub(super) struct Panes {
     touched: Vec<PaneId>,
     deadlines: BTreeSet<(Duration, PaneId)>,
     open: BTreeMap<AgentSessionId, BTreeSet<PaneId>>,
+    /// Panes with an automatic start under way.
+    by_itself: BTreeSet<PaneId>,
 }
 
 /// Under what an entry is found.
@@ -29,6 +31,7 @@ pub(super) struct Keys {
     deadline: Option<Duration>,
     /// The conversation that it holds, and the one that its agent shows.
     open: [Option<AgentSessionId>; 2],
+    by_itself: bool,
 }
 
 impl Panes {
@@ -79,6 +82,11 @@ impl Panes {
         self.deadlines.first().map(|(at, _)| *at)
     }
 
+    /// How many automatic starts are under way.
+    pub(super) fn starting_by_themselves(&self) -> usize {
+        self.by_itself.len()
+    }
+
     /// Panes whose deadline has passed.
     pub(super) fn due(&self, now: Duration) -> Vec<PaneId> {
         let passed = self.deadlines.iter().take_while(|(at, _)| *at <= now);
@@ -104,6 +112,9 @@ impl Panes {
             let old = std::mem::replace(&mut entry.keys, keys.clone());
             self.forget(id, &old);
             self.deadlines.extend(keys.deadline.map(|at| (at, id)));
+            if keys.by_itself {
+                self.by_itself.insert(id);
+            }
             for shown in keys.open.into_iter().flatten() {
                 self.open.entry(shown).or_default().insert(id);
             }
@@ -114,6 +125,7 @@ impl Panes {
         if let Some(at) = keys.deadline {
             self.deadlines.remove(&(at, id));
         }
+        self.by_itself.remove(&id);
         for shown in keys.open.iter().flatten() {
             if let Some(panes) = self.open.get_mut(shown) {
                 panes.remove(&id);
@@ -133,6 +145,9 @@ impl Panes {
                 return Some(*id);
             }
             expected.deadlines.extend(keys.deadline.map(|at| (at, *id)));
+            if keys.by_itself != self.by_itself.contains(id) {
+                return Some(*id);
+            }
             for shown in keys.open.into_iter().flatten() {
                 expected.open.entry(shown).or_default().insert(*id);
             }
@@ -152,16 +167,20 @@ impl Keys {
             PaneState::Live { .. } => None,
             PaneState::Resuming(stage) => match **stage {
                 ResumeStage::Checking { deadline, .. }
+                | ResumeStage::Reading { deadline, .. }
                 | ResumeStage::Verifying { deadline, .. } => Some(deadline),
                 _ => None,
             },
         };
+        let attempt = entry.attempt.as_ref().and_then(|attempt| attempt.deadline);
+        let deadline = deadline.into_iter().chain(attempt).min();
         let agent = entry.record.agent.as_ref();
         let saved = agent.and_then(|agent| agent.conversation.as_ref());
         // While it is being reopened it is as good as open.
         let open = entry.holds_open() || matches!(entry.state, PaneState::Resuming(_));
         let saved = saved.filter(|_| open);
         let shown = agent.and(entry.run.candidate.clone());
-        Self { deadline, open: [saved.map(|saved| saved.id.clone()), shown] }
+        let open = [saved.map(|saved| saved.id.clone()), shown];
+        Self { deadline, open, by_itself: entry.starts_by_itself() }
     }
 }

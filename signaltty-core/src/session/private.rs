@@ -50,9 +50,9 @@ impl Session {
     /// either case.
     pub fn records_texts(&self, event: &Event) -> bool {
         match event {
-            Event::ResumeFailed { pane, .. } | Event::ResumeVerdict { pane, .. } => {
-                self.keeps_history(*pane)
-            }
+            Event::ResumeFailed { pane, .. }
+            | Event::ContinuationFailed { pane, .. }
+            | Event::ResumeVerdict { pane, .. } => self.keeps_history(*pane),
             _ => true,
         }
     }

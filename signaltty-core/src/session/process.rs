@@ -64,6 +64,7 @@ impl Session {
             return;
         };
         let stopping = self.is_stopping();
+        self.attempt_lost_its_process(now, pane, out);
         let Some(entry) = self.panes.get_mut(&pane) else {
             return;
         };

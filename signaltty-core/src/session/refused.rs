@@ -66,6 +66,29 @@ pub enum CommandError {
         /// What was seen.
         evidence: Vec<Arc<str>>,
     },
+    /// No turn of the pane's agent was interrupted.
+    #[error(
+        "there is nothing to continue in pane {0}: no turn of an agent was interrupted in it; \
+         write to the agent instead"
+    )]
+    NothingToContinue(PaneId),
+    /// A process runs in the pane whose conversation is not proven.
+    #[error(
+        "pane {0} is not continued: nothing proves that its process holds the saved \
+         conversation; look at it, and write to the agent yourself"
+    )]
+    NotProven(PaneId),
+    /// The prompt was not sent, or the agent did not take it.
+    #[error("the turn in pane {pane} was not continued: {why}; send a new message to go on")]
+    NotContinued {
+        /// The pane.
+        pane: PaneId,
+        /// Why.
+        why: Arc<str>,
+    },
+    /// Running turns could not be marked, so the server goes on (S1-24).
+    #[error("the running turns could not be marked on the disk, so the server was not stopped")]
+    NotMarked,
     /// Something runs, and the shutdown was not forced.
     #[error("{}", alive(*.0))]
     PanesAlive(usize),
@@ -112,6 +135,10 @@ impl CommandError {
             Self::NotResumable { .. } => "NOT_RESUMABLE",
             Self::SpawnFailed(_) => "SPAWN_FAILED",
             Self::ResumeRefused { .. } => "RESUME_REFUSED",
+            Self::NothingToContinue(_) => "NOT_INTERRUPTED",
+            Self::NotProven(_) => "NOT_PROVEN",
+            Self::NotContinued { .. } => "NOT_CONTINUED",
+            Self::NotMarked => "NOT_SAVED",
             Self::PanesAlive(_) => "PANES_ALIVE",
             Self::Gone(_) => "GONE",
             Self::NotForgotten(_) => "NOT_FORGOTTEN",

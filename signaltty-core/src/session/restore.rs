@@ -72,6 +72,12 @@ impl Session {
                 }
                 session.save.changed(now.mono);
             }
+            if question_expired(&record)
+                && let Some(agent) = &mut Arc::make_mut(&mut record).agent
+            {
+                agent.question_expired = true;
+                session.save.changed(now.mono);
+            }
             let state = PaneState::Tombstone(classify(record.end.as_ref(), record.agent.as_ref()));
             session.panes.insert(
                 record.id,
@@ -81,12 +87,24 @@ impl Session {
                     run: Run::default(),
                     watch: Watch::default(),
                     decision: None,
+                    attempt: None,
+                    receipt: None,
                     keys: Keys::default(),
                 },
             );
         }
         session
     }
+}
+
+/// It waited for a person's answer when its process went, and that is not noted
+/// yet. Nobody can give that answer any more (S0-42).
+fn question_expired(pane: &SavedPane) -> bool {
+    use crate::pane::Attention::{InputRequired, PermissionRequired};
+    let asked = pane.lifecycle == Lifecycle::Blocked
+        || matches!(pane.attention, InputRequired | PermissionRequired);
+    let by_user = pane.end.is_some_and(|end| end.cause == crate::pane::EndCause::User);
+    asked && !by_user && pane.agent.as_ref().is_some_and(|agent| !agent.question_expired)
 }
 
 /// A turn was under way when the server went, and that is not noted yet.

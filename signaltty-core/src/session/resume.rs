@@ -9,14 +9,16 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::{CommandError, Effect, Event, Program, Run, Session, SpawnCommand, publish};
-use crate::agent::{AgentKind, AgentPolicy, Conversation, Fingerprint, Relation, SavedAgent};
+use crate::agent::{
+    AgentKind, AgentPolicy, Conversation, Fingerprint, Relation, SavedAgent, TurnRecord,
+};
 use crate::id::{InstanceId, PaneId, RequestId};
 use crate::restore::{FailureCode, OfficialCommand, PaneState, Refusal, ResumeStage};
 use crate::time::Now;
 
 /// How long the look before a start may take. The server gives up on an adapter
 /// long before that.
-const LONGEST_CHECK: Duration = Duration::from_secs(60);
+pub(super) const LONGEST_CHECK: Duration = Duration::from_secs(60);
 
 impl Session {
     pub(super) fn begin_resume(
@@ -28,6 +30,7 @@ impl Session {
         cwd: Option<PathBuf>,
         out: &mut Vec<Effect>,
     ) -> Result<(), CommandError> {
+        self.take_over(pane, out);
         let entry = self.panes.get(&pane).ok_or(CommandError::NoSuchPane(pane))?;
         let PaneState::Tombstone(_) = entry.state else {
             return Err(CommandError::HasProcess(pane, entry.state.as_str()));
@@ -54,9 +57,29 @@ impl Session {
             entry.run = Run { home, ended: entry.run.ended, ..Run::default() };
         }
         let deadline = now.mono.saturating_add(LONGEST_CHECK);
+        let request = Some(request);
         self.set_stage(pane, ResumeStage::Checking { request, anyway, deadline }, out);
         out.push(Effect::Preflight { pane, request, kind, conversation });
         Ok(())
+    }
+
+    /// A person does by hand what the server has not begun yet.
+    fn take_over(&mut self, pane: PaneId, out: &mut Vec<Effect>) {
+        let Some(entry) = self.panes.get_mut(&pane) else {
+            return;
+        };
+        let waits = matches!(&entry.state, PaneState::Resuming(stage)
+            if matches!(**stage, ResumeStage::Marking { .. }));
+        if !waits {
+            return;
+        }
+        entry.settle();
+        if let Some(agent) = &mut entry.edit().agent {
+            agent.turns.settle();
+            agent.continuity.starts = 0;
+        }
+        self.drop_attempt(pane);
+        self.publish_state(pane, out);
     }
 
     /// Another pane that has the conversation open or is about to (D-13).
@@ -85,7 +108,7 @@ impl Session {
         &mut self,
         now: Now,
         pane: PaneId,
-        request: RequestId,
+        request: Option<RequestId>,
         result: Result<Fingerprint, Refusal>,
         out: &mut Vec<Effect>,
     ) {
@@ -100,6 +123,9 @@ impl Session {
         };
         if ours != request {
             return;
+        }
+        if request.is_none() {
+            return self.checked_by_itself(now, pane, result, out);
         }
         let before = match result {
             Ok(found) if found.relation == Relation::Extends => Some(found),
@@ -117,15 +143,28 @@ impl Session {
         let Some((kind, conversation)) = self.resumed_conversation(pane) else {
             return;
         };
+        let command = OfficialCommand::new(kind, conversation);
+        self.spawn_official(pane, request, before, command, out);
+    }
+
+    /// Starts the official command in the pane's place and size.
+    pub(super) fn spawn_official(
+        &mut self,
+        pane: PaneId,
+        request: Option<RequestId>,
+        before: Option<Fingerprint>,
+        command: OfficialCommand,
+        out: &mut Vec<Effect>,
+    ) {
         let size = self.panes.get(&pane).map(|entry| entry.record.size);
         let Some(size) = size else { return };
         let instance = self.new_instance();
         self.instances.insert(instance, pane);
         self.set_stage(pane, ResumeStage::Spawning { request, instance, before }, out);
         let command = SpawnCommand {
-            cwd: conversation.cwd.clone(),
-            config_env: conversation.config_env.clone(),
-            program: Program::Official(OfficialCommand::new(kind, conversation)),
+            cwd: command.conversation().cwd.clone(),
+            config_env: command.conversation().config_env.clone(),
+            program: Program::Official(command),
         };
         self.start(instance, pane, command, size, request, out);
     }
@@ -136,7 +175,15 @@ impl Session {
         else {
             return;
         };
-        if let ResumeStage::Checking { .. } = **stage {
+        if let ResumeStage::Reading { deadline, .. } = **stage
+            && deadline <= now.mono
+        {
+            // Nobody could say anything of the turn.
+            return self.turn_read(now, pane, TurnRecord::default(), out);
+        }
+        if let ResumeStage::Checking { deadline, .. } = **stage
+            && deadline <= now.mono
+        {
             let message = format!(
                 "nobody could say within {LONGEST_CHECK:?} whether the conversation is as it was \
                  saved; it is kept, try again"

@@ -121,10 +121,17 @@ impl Session {
             return;
         };
         entry.drop_decision(pane, out);
+        self.forget_barrier(pane);
+        if let Some(request) = entry.attempt.take().and_then(|attempt| attempt.request) {
+            let gone = CommandError::Gone("the pane was closed while it was being continued");
+            reply(out, request, Err(gone));
+        }
         self.save.changed(now.mono);
         if let PaneState::Resuming(stage) = &entry.state {
             let gone = CommandError::Gone("the pane was closed while it was being resumed");
-            reply(out, stage.request(), Err(gone));
+            if let Some(request) = stage.request() {
+                reply(out, request, Err(gone));
+            }
         }
         if let Some(instance) = entry.state.instance() {
             self.instances.remove(&instance);

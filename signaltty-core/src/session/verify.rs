@@ -6,12 +6,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::attempts::Step;
 use super::{Effect, Proof, Session, VerdictWord};
 use crate::agent::{
     AgentKind, AgentPolicy, AgentSessionId, Conversation, Fingerprint, Moment, RecordRead,
-    Relation, Verdict, Witness, judge,
+    Relation, Verdict, VerifiedSession, Witness, judge,
 };
-use crate::id::{InstanceId, PaneId};
+use crate::id::{InstanceId, PaneId, RequestId};
 use crate::restore::{FailureCode, PaneState, Refusal, ResumeStage};
 use crate::time::Now;
 
@@ -90,9 +91,8 @@ impl Session {
             Verdict::Verified(session) => {
                 let anchor = newest_anchor(witnesses, session.id());
                 let evidence = evidence(witnesses);
-                let id = session.id().clone();
-                self.keep_conversation(pane, &saved, id.clone(), anchor, out);
-                self.finish_resume(now, pane, request, id, VerdictWord::Verified, evidence, out);
+                self.keep_conversation(pane, &saved, session.id().clone(), anchor, out);
+                self.proven(now, pane, request, session, evidence, out);
             }
             Verdict::Contradicted(why) => {
                 let mut evidence = evidence(witnesses);
@@ -104,6 +104,22 @@ impl Session {
                 let refusal = Refusal::new(FailureCode::Contradicted, message);
                 self.stop_resume(pane, request, instance, refusal, evidence, out);
             }
+            // Nobody is there to judge it (D-2).
+            Verdict::Unconfirmed
+                if moment == Moment::Deadline
+                    && request.is_none()
+                    && !policy.silent_until_prompt =>
+            {
+                let mut evidence = evidence(witnesses);
+                evidence.push("no sufficient evidence came in time".into());
+                let message = format!(
+                    "the agent did not show in time which conversation it has open, so the \
+                     process was stopped; conversation {} is kept, resume it by hand",
+                    saved.id
+                );
+                let refusal = Refusal::new(FailureCode::Unconfirmed, message);
+                self.stop_resume(pane, request, instance, refusal, evidence, out);
+            }
             Verdict::Unconfirmed if moment == Moment::Deadline => {
                 let evidence = evidence(witnesses);
                 // Without a sound preflight, or for an agent that can show
@@ -113,7 +129,12 @@ impl Session {
                     provable.map(|before| Proof { before, witnesses: witnesses.clone(), moment });
                 let word = VerdictWord::Unconfirmed;
                 let silent = policy.silent_until_prompt;
+                let by_itself = request.is_none();
                 self.finish_resume(now, pane, request, saved.id, word, evidence, out);
+                self.drop_attempt(pane);
+                if by_itself {
+                    self.must_last(now, pane);
+                }
                 if let Some(entry) = self.panes.get_mut(&pane) {
                     entry.run.proof = proof;
                 }
@@ -123,10 +144,48 @@ impl Session {
         }
     }
 
+    /// Its conversation is proven.
+    fn proven(
+        &mut self,
+        now: Now,
+        pane: PaneId,
+        request: Option<RequestId>,
+        session: VerifiedSession,
+        evidence: Vec<Arc<str>>,
+        out: &mut Vec<Effect>,
+    ) {
+        if let Some(entry) = self.panes.get_mut(&pane) {
+            entry.run.verified = Some(session.clone());
+        }
+        let attempt = self.take_attempt(pane);
+        let (id, word) = (session.id().clone(), VerdictWord::Verified);
+        match (attempt.map(|attempt| attempt.step), request) {
+            (Some(Step::Running(spawn)), _) => {
+                self.proven_by_itself(now, pane, spawn, session, evidence, out);
+            }
+            (Some(Step::Hand), Some(request)) => {
+                self.finish_resume(now, pane, None, id, word, evidence, out);
+                self.read_by_hand(now, pane, session, request, out);
+            }
+            _ => self.finish_resume(now, pane, request, id, word, evidence, out),
+        }
+    }
+
+    fn decide_if_due(&mut self, now: Now, pane: PaneId, out: &mut Vec<Effect>) {
+        let Some(PaneState::Resuming(stage)) = self.panes.get(&pane).map(|entry| &entry.state)
+        else {
+            return;
+        };
+        if matches!(**stage, ResumeStage::Verifying { deadline, .. } if deadline <= now.mono) {
+            self.decide(now, pane, Moment::Deadline, out);
+        }
+    }
+
     pub(super) fn check_deadlines(&mut self, now: Now, out: &mut Vec<Effect>) {
         for pane in self.panes.due(now.mono) {
+            self.attempt_is_due(now, pane, out);
             self.check_took_too_long(now, pane, out);
-            self.decide(now, pane, Moment::Deadline, out);
+            self.decide_if_due(now, pane, out);
         }
     }
 

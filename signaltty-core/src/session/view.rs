@@ -1,6 +1,6 @@
 //! Reading a session, for lists and for what a command refers to.
 
-use crate::agent::{AgentKind, AgentSessionId};
+use crate::agent::{AgentKind, AgentSessionId, Receipt};
 use crate::id::{InstanceId, PaneId, TabId, WorkspaceId};
 use crate::pane::SavedPane;
 use crate::restore::PaneState;
@@ -39,6 +39,8 @@ pub struct PaneView<'a> {
     pub candidate: Option<&'a AgentSessionId>,
     /// The agent that a person started in its shell and that runs now.
     pub followed: Option<&'a AgentKind>,
+    /// The last tool call before an interruption, where a record told it.
+    pub receipt: Option<&'a Receipt>,
 }
 
 impl Session {
@@ -65,6 +67,7 @@ impl Session {
             decision: entry.decision.as_ref(),
             candidate: entry.run.candidate.as_ref(),
             followed: entry.run.followed.as_ref().map(|(kind, _)| kind),
+            receipt: entry.receipt.as_ref(),
         })
     }
 

@@ -92,7 +92,7 @@ pub struct Driver {
     stopping: bool,
     starting: Vec<InstanceId>,
     running: BTreeSet<InstanceId>,
-    preflights: Vec<(PaneId, RequestId)>,
+    preflights: Vec<(PaneId, Option<RequestId>)>,
     reads: Vec<(InstanceId, usize, AgentSessionId)>,
     anchors: Vec<(InstanceId, AgentSessionId)>,
     save: Option<SaveToken>,

@@ -249,7 +249,7 @@ fn s6_a_shutdown_ends_what_a_layout_started() {
     let mut world = world();
     let starting = spawned(&world.ask(applied(&[5, 6], "v1:[5|6]")));
     world.started(starting[0]);
-    let refused = world.ask(Command::Shutdown { force: false });
+    let refused = world.ask(Command::Shutdown { force: false, continue_turns: false });
     assert_eq!(reply_of(&refused), &Err(CommandError::PanesAlive(6)));
     assert_eq!(
         [1, 6].map(|count| CommandError::PanesAlive(count).to_string()),

@@ -206,8 +206,11 @@ fn a_stale_preflight_starts_nothing() {
     let gone = refusal(signaltty_core::restore::FailureCode::Gone);
     world.preflight(1, Err(gone));
     world.ask(resume(1));
-    let effects =
-        world.input(Input::Preflighted { pane: pane(1), request, result: Ok(extends("A", 1)) });
+    let effects = world.input(Input::Preflighted {
+        pane: pane(1),
+        request: Some(request),
+        result: Ok(extends("A", 1)),
+    });
     assert_eq!(effects, []);
     assert_eq!(world.stage(pane(1)), "checking");
 }

@@ -14,9 +14,9 @@ const HOST: Input = Input::Shutdown(ShutdownCause::Host);
 fn s0_4_the_last_save_is_synced_and_then_the_server_stops() {
     let mut world = World::new();
     let instance = world.workspace(1, shell());
-    let refused = words(&world.ask(Command::Shutdown { force: false }));
+    let refused = words(&world.ask(Command::Shutdown { force: false, continue_turns: false }));
     assert_eq!(refused, ["err PANES_ALIVE"]);
-    let effects = world.ask(Command::Shutdown { force: true });
+    let effects = world.ask(Command::Shutdown { force: true, continue_turns: false });
     assert_eq!(words(&effects), ["~server.stopping", "save synced"]);
     assert_eq!(world.input(HOST), []);
     let denied = words(&world.ask(new_workspace(2, shell())));
@@ -25,7 +25,10 @@ fn s0_4_the_last_save_is_synced_and_then_the_server_stops() {
     // S6: nothing more is started.
     world.exit(instance, 0);
     assert_eq!(words(&world.pass(600_000)), [""; 0]);
-    assert_eq!(words(&world.ask(Command::Shutdown { force: true })), ["err STOPPING"]);
+    assert_eq!(
+        words(&world.ask(Command::Shutdown { force: true, continue_turns: false })),
+        ["err STOPPING"]
+    );
     world.settled();
 }
 
@@ -33,7 +36,7 @@ fn s0_4_the_last_save_is_synced_and_then_the_server_stops() {
 fn s0_28_a_failed_last_save_still_stops_and_says_so() {
     let mut world = World::new();
     world.workspace(1, shell());
-    let effects = world.ask(Command::Shutdown { force: true });
+    let effects = world.ask(Command::Shutdown { force: true, continue_turns: false });
     let effects =
         world.input(Input::Saved { token: save_of(&effects), result: Err(SaveFailure::NoSpace) });
     assert_eq!(words(&effects), ["err NOT_SAVED", "stop"]);
@@ -59,7 +62,7 @@ fn a_save_under_way_is_not_the_last_one() {
         let mut world = World::new();
         world.workspace(1, shell());
         let first = save_of(&world.pass(1_500));
-        world.ask(Command::Shutdown { force: true });
+        world.ask(Command::Shutdown { force: true, continue_turns: false });
         let effects = world.input(Input::Saved { token: first, result });
         assert_eq!(words(&effects), ["save synced"]);
         let last = save_of(&effects);
@@ -77,7 +80,7 @@ fn s6_what_is_being_started_is_answered_and_stopped() {
         spawn_of(&world.ask(Command::Restart { pane: pane(1), config_env: Default::default() }));
     let creating = spawn_of(&world.ask(new_workspace(2, shell())));
     // They count: something runs, or is about to.
-    let refused = words(&world.ask(Command::Shutdown { force: false }));
+    let refused = words(&world.ask(Command::Shutdown { force: false, continue_turns: false }));
     assert_eq!(refused, ["err PANES_ALIVE"]);
     let effects = deeds(&world.input(HOST));
     assert_eq!(effects, ["err STOPPING", "err STOPPING", "save synced"]);

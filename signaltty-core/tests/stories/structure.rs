@@ -92,7 +92,7 @@ fn s1_what_is_not_there_is_refused_and_changes_nothing() {
         (Command::Terminate(pane(9)), "err NO_SUCH_PANE"),
         (split(1, 1, shell()), "err INTERNAL"),
         (new_workspace(1, shell()), "err INTERNAL"),
-        (Command::Shutdown { force: false }, "err PANES_ALIVE"),
+        (Command::Shutdown { force: false, continue_turns: false }, "err PANES_ALIVE"),
     ];
     for (command, expected) in refused {
         assert_eq!(words(&world.ask(command)), [expected]);

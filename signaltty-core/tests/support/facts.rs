@@ -121,7 +121,7 @@ impl World {
     }
 
     pub fn preflight(&mut self, n: u8, result: Result<Fingerprint, Refusal>) -> Vec<Effect> {
-        let request = self.request();
+        let request = Some(self.request());
         self.input(Input::Preflighted { pane: pane(n), request, result })
     }
 

@@ -134,12 +134,28 @@ pub(super) struct AgentV1 {
     pub(super) last_failure: Option<FailureV1>,
     #[serde(default)]
     pub(super) interrupted: bool,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) question_expired: bool,
     /// Absent until the first turn, and in files from before turns were counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) turns: Option<Part<TurnsV1>>,
     /// Absent where the agent is the pane's own program.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) place: Option<String>,
+    /// Absent until the conversation was reopened.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) continuity: Option<Part<ContinuityV1>>,
+}
+
+/// How a conversation came through restarts.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct ContinuityV1 {
+    #[serde(default)]
+    pub(super) resumed: u32,
+    #[serde(default)]
+    pub(super) proven_at: Option<u64>,
+    #[serde(default)]
+    pub(super) starts: u8,
 }
 
 /// The turns of an agent.
@@ -162,6 +178,8 @@ pub(super) struct MarkerV1 {
     pub(super) origin: String,
     #[serde(default)]
     pub(super) prepared: bool,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) sent: bool,
 }
 
 /// A conversation.

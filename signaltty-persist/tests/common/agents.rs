@@ -7,8 +7,8 @@ use proptest::option;
 use proptest::prelude::*;
 use proptest::sample::select;
 use signaltty_core::agent::{
-    AgentPlace, Anchor, Conversation, Extent, FileIdentity, Marker, MarkerOrigin, ReportedArgv,
-    SavedAgent, TurnId, Turns,
+    AgentPlace, Anchor, Continuity, Conversation, Extent, FileIdentity, Marker, MarkerOrigin,
+    ReportedArgv, SavedAgent, TurnId, Turns,
 };
 use signaltty_core::env::ConfigEnv;
 use signaltty_core::restore::{FailureCode, Refusal, ResumeFailure};
@@ -21,9 +21,10 @@ pub(super) fn agent() -> impl Strategy<Value = SavedAgent> {
     let argv = option::of(vec(os(), 0..3));
     let failure = option::of((select(FailureCode::ALL), text(), any::<u64>()));
     let place = select(&[AgentPlace::Own, AgentPlace::Shell, AgentPlace::Left][..]);
-    (kind, option::of(conversation()), argv, failure, (any::<bool>(), place), turns()).prop_map(
-        |(kind, conversation, argv, failure, (interrupted, place), turns)| SavedAgent {
-            place,
+    let flags = (any::<bool>(), any::<bool>(), place);
+    (kind, option::of(conversation()), argv, failure, flags, turns(), continuity()).prop_map(
+        |(kind, conversation, argv, failure, flags, turns, continuity)| SavedAgent {
+            place: flags.2,
             kind: kind.parse().unwrap(),
             conversation,
             reported_argv: argv.map(ReportedArgv),
@@ -31,18 +32,28 @@ pub(super) fn agent() -> impl Strategy<Value = SavedAgent> {
                 refusal: Refusal::new(code, message),
                 at: UnixMillis(at),
             }),
-            interrupted,
+            interrupted: flags.0,
+            question_expired: flags.1,
             turns,
+            continuity,
         },
     )
 }
 
+fn continuity() -> impl Strategy<Value = Continuity> {
+    (any::<u32>(), option::of(any::<u64>()), any::<u8>()).prop_map(|(resumed, at, starts)| {
+        Continuity { resumed, proven_at: at.map(UnixMillis), starts }
+    })
+}
+
 fn turns() -> impl Strategy<Value = Turns> {
     let origin = select(&[MarkerOrigin::Planned, MarkerOrigin::Automatic][..]);
-    let marker = (1..9u64, origin, any::<bool>()).prop_map(|(turn, origin, prepared)| Marker {
+    let flags = (any::<bool>(), any::<bool>());
+    let marker = (1..9u64, origin, flags).prop_map(|(turn, origin, (prepared, sent))| Marker {
         turn: TurnId::new(turn).unwrap(),
         origin,
         prepared,
+        sent,
     });
     (0..9u64, 0..9u64, option::of(marker), any::<u8>()).prop_map(
         |(newest, active, marker, attempts)| {

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use signaltty_core::agent::{
-    AgentKind, AgentPlace, Anchor, Conversation, Extent, FileIdentity, SavedAgent, Turns,
+    AgentKind, AgentPlace, Anchor, Continuity, Conversation, Extent, FileIdentity, SavedAgent,
+    Turns,
 };
 use signaltty_core::env::{ConfigEnv, SavedEnv};
 use signaltty_core::id::{NotificationId, PaneId, TabId, WorkspaceId};
@@ -142,8 +143,10 @@ pub(crate) fn pane(n: u8) -> SavedPane {
                 at: UnixMillis(8),
             }),
             interrupted: true,
+            question_expired: false,
             turns: Turns::default(),
             place: AgentPlace::Own,
+            continuity: Continuity::default(),
         }),
         lifecycle: Lifecycle::Working,
         attention: Attention::PermissionRequired,

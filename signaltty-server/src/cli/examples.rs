@@ -35,6 +35,8 @@ const EXAMPLES: &[(&str, &[&str])] = &[
             "signaltty attach --history 200",
         ],
     ),
+    ("continue", &["signaltty continue api"]),
+    ("restore", &["signaltty restore --plan", "signaltty restore --plan --json"]),
     ("pane read", &["signaltty pane read api --lines 20", "signaltty pane read api --ansi"]),
     ("pane send", &["signaltty pane send api 'make test'"]),
     ("pane keys", &["signaltty pane keys api Enter", "signaltty pane keys api C-c Up Enter"]),

@@ -161,7 +161,7 @@ fn of_code(code: &str) -> Exit {
         USAGE => Exit::Usage,
         NO_SERVER => Exit::NoServer,
         code::TIMEOUT => Exit::TimedOut,
-        "RESUME_REFUSED" => Exit::Unproven,
+        "RESUME_REFUSED" | "NOT_PROVEN" => Exit::Unproven,
         "STATE_REFUSED" | "STATE_LOCKED" => Exit::Refused,
         "REPLACED" | "IDENTITY_CHANGED" => Exit::Replaced,
         _ => Exit::Failed,

@@ -19,6 +19,7 @@ mod link;
 mod pane;
 mod place;
 mod progress;
+mod recovery;
 mod resume;
 mod server;
 mod signals;
@@ -117,6 +118,11 @@ enum Verb {
     Notifications(inbox::NotificationsArgs),
     /// Print the pane that most needs a person
     Next,
+    /// Let the interrupted turn of a pane's agent go on, once it is proven to be
+    /// the same conversation
+    Continue(recovery::ContinueArgs),
+    /// Say what a start of the server would do with each pane, and why
+    Restore(recovery::RestoreArgs),
     /// Print events as JSON lines
     Events(events::EventsArgs),
     /// Report to the server; for agents
@@ -204,6 +210,8 @@ async fn run(context: &Context, verb: Option<Verb>) -> Result<Exit, Failure> {
         Verb::Next => inbox::next(context).await?,
         Verb::Completions(args) => generate::completions(context, &args)?,
         Verb::Man(args) => generate::man(&args)?,
+        Verb::Continue(args) => return recovery::go_on(context, args).await,
+        Verb::Restore(args) => recovery::plan(context, args).await?,
         Verb::Events(args) => return events::run(context, args).await,
         Verb::Proxy => return link::proxy(context).await,
         Verb::Shutdown(args) => server::shutdown(context, args).await?,

@@ -17,8 +17,12 @@ use crate::protocol::{EventLine, PaneInfo, PaneRef, PaneResume, Resumed, WireOs}
 /// Arguments of `resume`.
 #[derive(Debug, Args)]
 pub(super) struct ResumeArgs {
-    /// The pane's id, or the start of it
-    pane: String,
+    /// The pane's id, or the start of it; with --all a workspace
+    #[arg(required_unless_present = "all")]
+    pane: Option<String>,
+    /// Every resumable pane, of a workspace where one is named
+    #[arg(long, conflicts_with_all = ["cwd", "anyway"])]
+    all: bool,
     /// Start there instead of in the conversation's own directory
     #[arg(long, value_name = "DIR")]
     cwd: Option<PathBuf>,
@@ -29,11 +33,14 @@ pub(super) struct ResumeArgs {
 
 /// Runs `resume`.
 pub(super) async fn run(context: &Context, args: ResumeArgs) -> Result<Exit, Failure> {
+    if args.all {
+        return super::recovery::all(context, args.pane.as_deref()).await;
+    }
     let mut client = context.client().await?;
     let base = place::working_directory();
     let cwd = args.cwd.map(|dir| place::absolute(&base, &dir));
     let mut params = PaneResume {
-        pane: args.pane,
+        pane: args.pane.unwrap_or_default(),
         anyway: args.anyway,
         cwd: cwd.map(|dir| WireOs(dir.into())),
         env: place::environment(),
@@ -46,19 +53,9 @@ pub(super) async fn run(context: &Context, args: ResumeArgs) -> Result<Exit, Fai
         stages = Stages::of(context, &params.pane).await;
     }
     let call = client.call::<_, Value>("pane.resume", &params);
-    tokio::pin!(call);
-    let result = loop {
-        tokio::select! {
-            result = &mut call => break result,
-            stage = stages.next() => stages.show(&stage),
-            _ = tokio::signal::ctrl_c() => {
-                stages.clear();
-                context.remark("left; the server goes on, `signaltty ls` shows what came of it\n");
-                return Ok(Exit::Failed);
-            }
-        }
+    let Some(result) = stages.meanwhile(context, call).await else {
+        return Ok(Exit::Failed);
     };
-    stages.clear();
     let value = result?;
     let proven = value.get("verdict").and_then(Value::as_str) == Some("verified");
     context.answer("pane.resume", value, render)?;
@@ -82,23 +79,45 @@ fn render(resumed: &Resumed) -> String {
 }
 
 /// Stages of one pane's resume, as the server tells them.
-struct Stages {
+pub(super) struct Stages {
     pane: String,
     events: Option<Events>,
     shown: bool,
 }
 
 impl Stages {
-    fn none() -> Self {
+    pub(super) fn none() -> Self {
         Self { pane: String::new(), events: None, shown: false }
     }
 
-    async fn of(context: &Context, pane: &str) -> Self {
+    pub(super) async fn of(context: &Context, pane: &str) -> Self {
         let events = match Client::connect(&context.paths).await {
             Ok(client) => client.events().await.ok(),
             Err(_) => None,
         };
         Self { pane: pane.to_owned(), events, shown: false }
+    }
+
+    /// Shows the stages while something is waited for; `None` where its person
+    /// left.
+    pub(super) async fn meanwhile<T>(
+        mut self,
+        context: &Context,
+        call: impl Future<Output = T>,
+    ) -> Option<T> {
+        tokio::pin!(call);
+        let result = loop {
+            tokio::select! {
+                result = &mut call => break Some(result),
+                stage = self.next() => self.show(&stage),
+                _ = tokio::signal::ctrl_c() => break None,
+            }
+        };
+        self.clear();
+        if result.is_none() {
+            context.remark("left; the server goes on, `signaltty ls` shows what came of it\n");
+        }
+        result
     }
 
     /// The next stage; waits for ever where none can come.
@@ -134,6 +153,10 @@ fn stage_of(event: &EventLine, pane: &str) -> Option<String> {
         return None;
     }
     Some(match text("stage")? {
+        "marking" => "noting the attempt".to_owned(),
+        "waiting" => "waiting for its turn".to_owned(),
+        "reading" => "looking at the interrupted turn".to_owned(),
+        "continuing" => "waiting for the agent to take the turn up".to_owned(),
         "checking" => "looking at the agent's record".to_owned(),
         "spawning" => "starting the agent".to_owned(),
         "verifying" => "waiting for a proof that it is the same conversation".to_owned(),

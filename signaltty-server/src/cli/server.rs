@@ -18,6 +18,10 @@ pub(super) struct ShutdownArgs {
     /// Also while something runs
     #[arg(long)]
     force: bool,
+    /// Mark every running turn, so that the next start continues it; implies
+    /// --force
+    #[arg(long = "continue")]
+    continue_turns: bool,
 }
 
 /// Runs `status`.
@@ -36,7 +40,7 @@ pub(super) async fn shutdown(context: &Context, args: ShutdownArgs) -> Result<()
         }
         other => other?,
     };
-    let params = Shutdown { force: args.force };
+    let params = Shutdown { force: args.force, continue_turns: args.continue_turns };
     let value: Value = client.call("server.shutdown", &params).await?;
     client.closed(LONGEST_STOP).await?;
     context.answer("server.shutdown", value, |_: &Value| String::new())

@@ -157,6 +157,18 @@ pub(super) fn notes(pane: &PaneNode, now: Timestamp) -> Vec<String> {
     if let Some(agent) = &pane.agent {
         if agent.interrupted {
             notes.push("a turn was interrupted".to_owned());
+            if let Some(receipt) = &agent.receipt {
+                notes.push(safe(receipt));
+            }
+        }
+        if agent.question_expired {
+            notes.push("its question expired with the restart; nobody can answer it".to_owned());
+        }
+        if let (Some(at), 1..) = (&agent.proven_at, agent.resumed) {
+            let times = if agent.resumed == 1 { "once" } else { "times" };
+            let count =
+                if agent.resumed == 1 { String::new() } else { format!("{} ", agent.resumed) };
+            notes.push(format!("resumed {count}{times}, proven {}", ago(now, at)));
         }
         if let Some(failure) = &agent.last_failure {
             let (code, message) = (safe(&failure.code), safe(&failure.message));
@@ -164,7 +176,11 @@ pub(super) fn notes(pane: &PaneNode, now: Timestamp) -> Vec<String> {
             // One that was left open for a person to look at is resumed, only
             // not proven.
             let open = pane.state == "live" && failure.code == "unconfirmed";
-            let what = if open { "not proven" } else { "not resumed" };
+            let what = match failure.code.as_str() {
+                _ if open => "not proven",
+                "not_continued" => "not continued",
+                _ => "not resumed",
+            };
             notes.push(format!("{what} {when} ({code}): {message}"));
         }
         if let Some(integration) = &agent.integration {

@@ -7,21 +7,30 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use signaltty_adapters::{Adapters, AgentAdapter, AgentHost, InstanceView, ProcHost};
-use signaltty_core::agent::{AgentReport, Conversation, Fingerprint, ProcessMark, WitnessSource};
+use async_trait::async_trait;
+use signaltty_adapters::{Adapters, AgentAdapter, AgentHost, AgentInput, InstanceView, ProcHost};
+use signaltty_core::agent::{
+    AgentReport, Conversation, Fingerprint, ProcessMark, TurnRecord, WitnessSource,
+};
 use signaltty_core::id::{InstanceId, PaneId, RequestId};
-use signaltty_core::restore::{FailureCode, Refusal};
+use signaltty_core::restore::{Continuation, FailureCode, Refusal};
+use signaltty_core::session::{ContinueFailure, Delivery};
 use tokio::runtime::Handle;
-use tokio::sync::{Semaphore, mpsc};
+use tokio::sync::{Semaphore, mpsc, oneshot};
 use tokio::time::{Instant, MissedTickBehavior, interval, timeout};
 
 use super::event::Event;
+use super::pane_task::PaneMessage;
 use super::scout::{self, mark};
 
 type Adapter = Arc<dyn AgentAdapter>;
 
 /// How long reading an agent's record may take.
 const READ_LIMIT: Duration = Duration::from_secs(30);
+
+/// How long sending a continuation may take, the wait for a quiet screen
+/// included.
+const SEND_LIMIT: Duration = Duration::from_secs(40);
 
 /// How long one look at an agent may take.
 const LOOK_LIMIT: Duration = Duration::from_secs(10);
@@ -36,7 +45,7 @@ pub(crate) fn preflight(
     host: Arc<ProcHost>,
     conversation: Conversation,
     pane: PaneId,
-    request: RequestId,
+    request: Option<RequestId>,
     events: mpsc::Sender<Event>,
 ) {
     let name = adapter.spec().kind.to_string();
@@ -66,6 +75,68 @@ async fn check(
                 conversation.id
             ),
         )),
+    }
+}
+
+/// Reads what a record says of its newest turn. Nothing is known where that
+/// fails.
+pub(crate) fn read_turn(
+    adapter: Adapter,
+    host: Arc<ProcHost>,
+    conversation: Conversation,
+    pane: PaneId,
+    events: mpsc::Sender<Event>,
+) {
+    run(
+        events,
+        READ_LIMIT,
+        move |runtime| {
+            let record = runtime.block_on(adapter.read_turn(&conversation, &*host));
+            Event::TurnRead { pane, record }
+        },
+        move |_| Event::TurnRead { pane, record: TurnRecord::default() },
+    );
+}
+
+/// Lets an interrupted turn go on. What is typed goes through the pane's task,
+/// which knows when it may be.
+pub(crate) fn continue_turn(
+    adapter: Adapter,
+    host: Arc<ProcHost>,
+    view: InstanceView,
+    continuation: Arc<Continuation>,
+    mut input: PaneTyping,
+    events: mpsc::Sender<Event>,
+) {
+    let instance = view.instance;
+    run(
+        events,
+        SEND_LIMIT,
+        move |runtime| {
+            let sent = adapter.continue_turn(&continuation, &view, &mut input, &*host);
+            Event::Continued { instance, result: runtime.block_on(sent) }
+        },
+        // It may have gone out before the time was over.
+        move |_| Event::Continued { instance, result: Ok(Delivery::Sent) },
+    );
+}
+
+/// A pane's terminal, for one prompt.
+pub(crate) struct PaneTyping {
+    pub(crate) messages: mpsc::Sender<PaneMessage>,
+    pub(crate) by_hand: bool,
+}
+
+#[async_trait]
+impl AgentInput for PaneTyping {
+    async fn type_prompt(&mut self, text: &str) -> Result<(), ContinueFailure> {
+        let (done, answer) = oneshot::channel();
+        let (text, by_hand) = (text.to_owned(), self.by_hand);
+        let ask = PaneMessage::Prompt { text, by_hand, done };
+        if self.messages.send(ask).await.is_err() {
+            return Err(ContinueFailure::Ended);
+        }
+        answer.await.unwrap_or(Err(ContinueFailure::Ended))
     }
 }
 
@@ -254,7 +325,7 @@ mod tests {
     fn end_of(limit: Duration, job: impl FnOnce(&Handle) -> Event + Send + 'static) -> Event {
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
         let (send, mut receive) = mpsc::channel(1);
-        let (pane, request) = (PaneId::from_random([0; 10]), RequestId(1));
+        let (pane, request) = (PaneId::from_random([0; 10]), Some(RequestId(1)));
         let event = runtime.block_on(async move {
             run(send, limit, job, move |why| {
                 let result = Err(why.refusal("claude"));

@@ -66,6 +66,7 @@ impl Daemon {
                 Ok((instance, question)) => self.ask(instance, question, respond),
                 Err(error) => answer(respond, Err(error)),
             },
+            "restore.plan" => answer(respond, Ok(to_value(self.plan()))),
             "pane.info" => {
                 let result = parse(params).and_then(|ask: wire::PaneRef| self.info(&ask.pane));
                 answer(respond, result.map(to_value));
@@ -93,10 +94,12 @@ impl Daemon {
                 Err(error) => answer(respond, Err(error)),
             },
             _ => {
-                let remarks = (method == "workspace.set").then(|| tree::idle_switches(&params));
+                let asked = (method == "workspace.set").then(|| params.clone());
                 match self.command(&method, params) {
                     Ok((command, env)) => {
                         let request = self.new_request();
+                        let remarks =
+                            asked.map(|asked| tree::switch_remarks(&self.session, &asked));
                         self.waiting.insert(request, Waiting { respond, env, remarks });
                         self.input(Input::Command { request, command });
                     }
@@ -182,6 +185,11 @@ impl Daemon {
                 let command = Command::Resume { pane, anyway: ask.anyway, cwd };
                 Ok((command, environment(ask.env)?))
             }
+            "pane.continue" => {
+                let ask: wire::PaneResume = parse(params)?;
+                let pane = resolve::pane(session, &ask.pane)?;
+                Ok((Command::Continue(pane), environment(ask.env)?))
+            }
             "tab.close" => {
                 let ask: wire::TabRef = parse(params)?;
                 plain(Command::CloseTab(resolve::tab(session, &ask.tab)?))
@@ -218,7 +226,7 @@ impl Daemon {
             }
             "server.shutdown" => {
                 let ask: wire::Shutdown = parse(params)?;
-                plain(Command::Shutdown { force: ask.force })
+                plain(Command::Shutdown { force: ask.force, continue_turns: ask.continue_turns })
             }
             "pane.move" | "pane.swap" | "pane.weight" | "pane.focus" | "pane.seen" | "tab.area"
             | "tab.layout" | "tab.equalise" | "tab.move" | "workspace.move" => {

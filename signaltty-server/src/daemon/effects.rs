@@ -5,13 +5,13 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use signaltty_adapters::{AgentAdapter, ProcHost};
-use signaltty_core::agent::AgentKind;
+use signaltty_core::agent::{AgentKind, TurnRecord};
 use signaltty_core::id::{InstanceId, PaneId, RequestId};
 use signaltty_core::layout::Size;
-use signaltty_core::restore::{FailureCode, Refusal};
+use signaltty_core::restore::{Continuation, FailureCode, Refusal};
 use signaltty_core::save::{Durability, SaveToken};
 use signaltty_core::session::{
-    Answer as Decision, CommandError, Effect, Input, Reply, SpawnCommand,
+    Answer as Decision, CommandError, ContinueFailure, Effect, Input, Reply, SpawnCommand,
 };
 use signaltty_persist::tail::Tail;
 use tokio::sync::oneshot;
@@ -25,7 +25,9 @@ use super::pane_task::PaneMessage;
 use super::publisher::Messages;
 use super::saver::{SaveJob, SaveOutcome, TailJob};
 use super::{agents, environment, panes};
-use crate::protocol::{self as wire, Created, Forgotten, Notified, Remarks, Resumed, WireError};
+use crate::protocol::{
+    self as wire, Continued, Created, Forgotten, Notified, Remarks, Resumed, WireError,
+};
 use crate::service::notify;
 
 /// How long a save waits for the output of all panes. One that parses a flood is
@@ -39,7 +41,7 @@ impl Daemon {
         // What comes without a client's environment waits for the login shell's.
         let request = match &effect {
             Effect::Spawn { request, .. } => Some(*request),
-            Effect::Preflight { request, .. } => Some(Some(*request)),
+            Effect::Preflight { request, .. } => Some(*request),
             _ => None,
         };
         if let Some(request) = request
@@ -62,6 +64,8 @@ impl Daemon {
             }
             Effect::Kill { instance } => {
                 if let Some(handle) = self.panes.of(instance) {
+                    // One that takes no message now types nothing either.
+                    let _ = handle.messages.try_send(PaneMessage::NoPrompt);
                     panes::stop(Arc::clone(&handle.child), self.grace());
                 }
             }
@@ -98,6 +102,17 @@ impl Daemon {
                     None => self.integration.remove(&instance),
                 };
             }
+            Effect::ReadTurn { pane, kind, conversation } => match self.adapters.of(&kind).cloned()
+            {
+                Some(adapter) => {
+                    let (host, events) = (Arc::clone(&self.host), self.events.clone());
+                    agents::read_turn(adapter, host, conversation, pane, events);
+                }
+                None => self.input(Input::TurnRead { pane, record: TurnRecord::default() }),
+            },
+            Effect::Continue { kind, continuation, by_hand } => {
+                self.continue_turn(&kind, continuation, by_hand);
+            }
             Effect::Observe { instance, kind } => {
                 if let Some((adapter, launch)) = self.agent(instance, &kind) {
                     let (host, view) = (Arc::clone(&launch.host), launch.view.clone());
@@ -131,6 +146,7 @@ impl Daemon {
                 let recorded = self.session.records_texts(&event);
                 let messages = if recorded { Messages::Recorded } else { Messages::Withheld };
                 self.publisher.publish(&event, messages);
+                self.notify_of(&event);
             }
             Effect::Reply { request, result } => self.reply(request, result),
             Effect::Stop => {
@@ -197,9 +213,28 @@ impl Daemon {
         waiting.is_some_and(|waiting| waiting.env.is_some())
     }
 
+    fn continue_turn(&mut self, kind: &AgentKind, continuation: Arc<Continuation>, by_hand: bool) {
+        let instance = continuation.verified().instance();
+        let messages = self.panes.of(instance).map(|handle| handle.messages.clone());
+        match (self.agent(instance, kind), messages) {
+            (Some((adapter, launch)), Some(messages)) => {
+                let (host, view) = (Arc::clone(&launch.host), launch.view.clone());
+                let input = agents::PaneTyping { messages, by_hand };
+                let events = self.events.clone();
+                agents::continue_turn(adapter, host, view, continuation, input, events);
+            }
+            _ => {
+                let result = Err(ContinueFailure::Ended);
+                self.input(Input::Continued { instance, result });
+            }
+        }
+    }
+
     /// The machine as the process that a request starts will see it.
-    fn host_for(&self, request: RequestId) -> Arc<ProcHost> {
-        let env = self.waiting.get(&request).and_then(|waiting| waiting.env.as_ref());
+    fn host_for(&self, request: Option<RequestId>) -> Arc<ProcHost> {
+        let env = request
+            .and_then(|request| self.waiting.get(&request))
+            .and_then(|waiting| waiting.env.as_ref());
         env.map_or_else(|| Arc::clone(&self.host), |env| Arc::new(environment::host(env)))
     }
 
@@ -308,6 +343,11 @@ fn value(reply: &Reply) -> Value {
             workspace_id: workspace.to_string(),
             tab_id: tab.to_string(),
             pane_id: pane.to_string(),
+        }),
+        Reply::Continued { pane, id, receipt } => to_value(Continued {
+            pane_id: pane.to_string(),
+            agent_session_id: id.to_string(),
+            receipt: receipt.as_ref().map(ToString::to_string),
         }),
         Reply::Resumed { pane, id, verdict } => to_value(Resumed {
             pane_id: pane.to_string(),

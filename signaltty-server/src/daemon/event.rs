@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use serde_json::Value;
 use signaltty_core::agent::{
-    AgentReport, AgentSessionId, Anchor, Fingerprint, FoundAgent, ProcessMark,
+    AgentReport, AgentSessionId, Anchor, Fingerprint, FoundAgent, ProcessMark, TurnRecord,
 };
 use signaltty_core::id::{InstanceId, PaneId, RequestId};
 use signaltty_core::restore::Refusal;
 use signaltty_core::save::SaveToken;
-use signaltty_core::session::{Forgotten, PaneFact};
+use signaltty_core::session::{ContinueFailure, Delivery, Forgotten, PaneFact};
 use signaltty_logind::HostShutdown;
 use signaltty_pty::ExitStatus;
 use tokio::sync::oneshot;
@@ -76,7 +76,7 @@ pub(crate) enum Event {
     /// Without a result where the look did not come to an end.
     Scouted { instance: InstanceId, found: Option<Vec<FoundAgent>> },
     /// Preflight came to an end.
-    Preflighted { pane: PaneId, request: RequestId, result: Result<Fingerprint, Refusal> },
+    Preflighted { pane: PaneId, request: Option<RequestId>, result: Result<Fingerprint, Refusal> },
     /// The record that a witness named was read.
     RecordRead {
         instance: InstanceId,
@@ -84,6 +84,10 @@ pub(crate) enum Event {
         named: AgentSessionId,
         result: Result<Fingerprint, Refusal>,
     },
+    /// What a record says of its newest turn.
+    TurnRead { pane: PaneId, record: TurnRecord },
+    /// A continuation was sent, or was not.
+    Continued { instance: InstanceId, result: Result<Delivery, ContinueFailure> },
     /// A conversation was anchored.
     Anchored { instance: InstanceId, id: AgentSessionId, result: Result<Anchor, Refusal> },
     /// A save came to an end.

@@ -182,6 +182,8 @@ pub(crate) async fn run_loop(parts: Parts) -> Result<(), ServerError> {
         config_file: parts.config_file,
         configuration: Health::ok(),
     };
+    // Clients see the tombstones from here on; what may start by itself does.
+    daemon.input(Input::Begin);
     daemon.serve(&mut receive).await;
     daemon.stop_children(&mut receive).await;
     let lost = daemon.session.save_failures() > 0;
@@ -284,6 +286,10 @@ impl Daemon {
             }
             Event::RecordRead { instance, witness, named, result } => {
                 self.input(Input::RecordRead { instance, witness, named, result });
+            }
+            Event::TurnRead { pane, record } => self.input(Input::TurnRead { pane, record }),
+            Event::Continued { instance, result } => {
+                self.input(Input::Continued { instance, result });
             }
             Event::Anchored { instance, id, result } => {
                 if let Err(refusal) = &result {

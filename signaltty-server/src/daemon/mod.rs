@@ -42,6 +42,7 @@ mod publisher;
 mod random;
 mod reading;
 mod recorder;
+mod recovery;
 mod replies;
 mod reports;
 mod resolve;
@@ -55,8 +56,10 @@ mod subscribe;
 mod terminal_reply;
 mod told;
 mod tree;
+mod typing_guard;
 mod waits;
 
 pub use error::ServerError;
 pub use listener::ListenError;
+pub(crate) use recovery::plan_of_state;
 pub use server::{Builder, ServeOptions, Server, Stopper, serve};

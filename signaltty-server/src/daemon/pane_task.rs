@@ -20,6 +20,8 @@ use super::event::Event;
 use super::pane_clients::{AttachedClient, Clients, styled};
 use super::pane_input::{Done, InputQueue, write};
 use super::pane_screen::{PaneScreen, READ_AT_ONCE, with_buffer};
+use super::terminal_reply::without_replies;
+use super::typing_guard::{Guard, Look, Typed};
 use crate::protocol::frame::Frame;
 
 /// Messages that may wait for a pane. Senders wait.
@@ -83,6 +85,15 @@ pub(crate) enum PaneMessage {
     },
     /// What was printed so far is to be forgotten.
     Forget,
+    /// A prompt to be typed for a person, when that may be.
+    Prompt {
+        text: String,
+        /// Its person asked for it.
+        by_hand: bool,
+        done: Typed,
+    },
+    /// The process is being stopped: type nothing for anybody.
+    NoPrompt,
     /// Whether arrows are sent in application mode.
     CursorMode(oneshot::Sender<bool>),
     /// As a bug would.
@@ -137,6 +148,8 @@ impl PaneTask {
             dirty: false,
             quiet_at: None,
             look_by: None,
+            leader: child.pid(),
+            guard: Guard::new(Instant::now()),
         };
         let status = pane.serve(&child, &mut messages).await;
         pane.drain().await;
@@ -178,6 +191,9 @@ struct Pane {
     dirty: bool,
     quiet_at: Option<Instant>,
     look_by: Option<Instant>,
+    /// Its process, which leads the group that the agent is in.
+    leader: u32,
+    guard: Guard,
 }
 
 impl Pane {
@@ -196,6 +212,7 @@ impl Pane {
             let deadline = self.input.deadline();
             let quiet_at = self.quiet_at;
             let sleep_at = self.screen.sleep_at();
+            let look_at = self.guard.look_at();
             tokio::select! {
                 status = &mut exit => return status,
                 message = messages.recv(), if listening => match message {
@@ -230,6 +247,9 @@ impl Pane {
                 changed = self.size.changed(), if sized => {
                     sized = changed.is_ok();
                     self.resize();
+                }
+                () = sleep_until(look_at.unwrap_or_else(Instant::now)), if look_at.is_some() => {
+                    self.type_prompt();
                 }
                 () = sleep_until(quiet_at.unwrap_or_else(Instant::now)), if quiet_at.is_some() => {
                     self.quiet_at = None;
@@ -300,10 +320,22 @@ impl Pane {
         }
     }
 
+    /// Types the prompt that waits, if this is the moment.
+    fn type_prompt(&mut self) {
+        let look = Look {
+            foreground: self.pty.foreground_group() == Some(self.leader),
+            takes_pastes: self.screen.awake().bracketed_paste(),
+        };
+        if let Some(bytes) = self.guard.due(Instant::now(), look) {
+            self.input.terminal(bytes);
+        }
+    }
+
     fn output(&mut self, chunk: &[u8]) {
         if chunk.is_empty() {
             return;
         }
+        self.guard.printed(Instant::now());
         let drained = self.clients.output(chunk);
         self.settle_who_answers();
         let screen = self.screen.awake();
@@ -346,9 +378,20 @@ impl Pane {
             self.resize();
         }
         match message {
-            PaneMessage::Input { bytes, done } => self.input.script(bytes, done),
+            PaneMessage::Input { bytes, done } => {
+                self.guard.person_typed();
+                self.input.script(bytes, done);
+            }
+            PaneMessage::Prompt { text, by_hand, done } => {
+                self.guard.ask(text, by_hand, done, Instant::now());
+            }
+            PaneMessage::NoPrompt => self.guard.cancel(),
             PaneMessage::Typed { id, bytes, room } => {
                 let bytes = self.clients.typed(id, bytes);
+                // A terminal that answers is not a person.
+                if !without_replies(&bytes).typed.is_empty() {
+                    self.guard.person_typed();
+                }
                 self.input.typed(id, bytes, room);
             }
             PaneMessage::Attach { client, history } => self.attach(client, history),

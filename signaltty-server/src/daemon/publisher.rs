@@ -246,11 +246,20 @@ fn payload(event: &Event) -> Value {
             "verdict": verdict.as_str(),
             "evidence": evidence.iter().map(|line| &**line).collect::<Vec<_>>(),
         }),
-        Event::ResumeFailed { pane, refusal } => json!({
-            "pane_id": pane.to_string(),
-            "code": refusal.code.as_str(),
-            "message": &*refusal.message,
-        }),
+        Event::TurnSettled { pane, reason } => {
+            json!({"pane_id": pane.to_string(), "reason": reason})
+        }
+        Event::ContinuationAccepted { pane, turn } => {
+            json!({"pane_id": pane.to_string(), "turn": turn.get()})
+        }
+        Event::TurnsMarked { turns } => json!({"turns": turns}),
+        Event::ResumeFailed { pane, refusal } | Event::ContinuationFailed { pane, refusal } => {
+            json!({
+                "pane_id": pane.to_string(),
+                "code": refusal.code.as_str(),
+                "message": &*refusal.message,
+            })
+        }
         _ => json!({}),
     }
 }

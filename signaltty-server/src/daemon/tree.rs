@@ -104,7 +104,13 @@ fn agent(view: &PaneView<'_>, saved: &SavedAgent, needed: &Needed) -> AgentNode 
             .verdict
             .map(|verdict| verdict.evidence.iter().map(ToString::to_string).collect())
             .unwrap_or_default(),
+        verdict_at: view.verdict.map(|verdict| rfc3339(verdict.at)),
+        resumed: saved.continuity.resumed,
+        proven_at: saved.continuity.proven_at.map(rfc3339),
         interrupted: saved.interrupted,
+        question_expired: saved.question_expired,
+        marked: saved.turns.marker().is_some(),
+        receipt: view.receipt.map(ToString::to_string),
         last_failure: failure.map(|failure| FailureNode {
             code: failure.refusal.code.as_str().to_owned(),
             message: failure.refusal.message.to_string(),
@@ -115,19 +121,22 @@ fn agent(view: &PaneView<'_>, saved: &SavedAgent, needed: &Needed) -> AgentNode 
     }
 }
 
-/// Switches that are kept and shown, and that nothing acts on yet: a person who
-/// turns one on has to hear that.
-pub(crate) fn idle_switches(params: &Value) -> Vec<String> {
-    [
-        ("auto_resume", "auto-resume", "resume a pane with: signaltty resume PANE"),
-        ("auto_continue", "auto-continue", "continue an interrupted turn in its pane"),
-    ]
-    .into_iter()
-    .filter(|(key, ..)| params.get(key) == Some(&Value::Bool(true)))
-    .map(|(_, name, instead)| {
-        format!("{name} is kept, but this version does not act on it yet; {instead}")
-    })
-    .collect()
+/// What a person should know of switches that they set: one that does nothing
+/// without another.
+pub(crate) fn switch_remarks(session: &Session, params: &Value) -> Vec<String> {
+    let name = params.get("workspace").and_then(Value::as_str).unwrap_or_default();
+    let id = super::resolve::workspace(session, name).ok();
+    let workspace = session.workspaces().find(|workspace| Some(workspace.record.id) == id);
+    let had = workspace.map(|workspace| workspace.record.switches).unwrap_or_default();
+    let wants = |key: &str, had: bool| params.get(key).and_then(Value::as_bool).unwrap_or(had);
+    let resume = wants("auto_resume", had.auto_resume);
+    let on = params.get("auto_continue") == Some(&Value::Bool(true));
+    if on && !resume {
+        let remark = "auto-continue does nothing by itself: it goes on top of auto-resume, which \
+                      is off; turn that on too";
+        return vec![remark.to_owned()];
+    }
+    Vec::new()
 }
 
 /// How much of everything there is.

@@ -45,7 +45,7 @@ impl Server {
 
     /// Asks it to stop, and waits until it has.
     pub(super) async fn stop(mut self, mut client: Client) -> Result<String, Broken> {
-        let force = Shutdown { force: true };
+        let force = Shutdown { force: true, continue_turns: false };
         let asked = "server.shutdown";
         let _: serde_json::Value = client.call_within(LIMIT, asked, &force).await?;
         let ended = async {

@@ -29,8 +29,9 @@ pub use params::{
     WorkspaceSet,
 };
 pub use reply::{
-    Created, Decided, Forgotten, Health, HookAnswer, LayoutText, Next, NotificationNode,
-    Notifications, Notified, PaneText, Remarks, Resumed, Status, StatusCounts, Subscribed, Waited,
+    Continued, Created, Decided, Forgotten, Health, HookAnswer, LayoutText, Next, NotificationNode,
+    Notifications, Notified, PaneText, PlanNode, Remarks, RestorePlan, Resumed, Status,
+    StatusCounts, Subscribed, Waited,
 };
 pub use tree::{
     AgentNode, ExitNode, FailureNode, PaneInfo, PaneNode, TabNode, Tree, WorkspaceNode,

@@ -430,4 +430,7 @@ pub struct Shutdown {
     /// Also while something runs.
     #[serde(default)]
     pub force: bool,
+    /// Mark every running turn first, so that the next start continues it.
+    #[serde(default, rename = "continue")]
+    pub continue_turns: bool,
 }

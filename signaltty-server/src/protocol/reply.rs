@@ -104,6 +104,39 @@ pub struct NotificationNode {
     pub read_at: Option<String>,
 }
 
+/// `pane.continue`
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Continued {
+    /// The pane.
+    pub pane_id: String,
+    /// The conversation.
+    pub agent_session_id: String,
+    /// The last tool call before the interruption, in words, where the agent's
+    /// record has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub receipt: Option<String>,
+}
+
+/// `restore.plan`
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RestorePlan {
+    /// Every pane, in the order in which people see them.
+    pub panes: Vec<PlanNode>,
+}
+
+/// What a start would do with a pane.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlanNode {
+    /// The pane.
+    pub pane_id: String,
+    /// `leave`, `settle`, `resume` or `continue`.
+    pub decision: String,
+    /// The row of the decision table, `D2` to `D19`, or the rule beside it.
+    pub rule: String,
+    /// Why, in one sentence.
+    pub reason: String,
+}
+
 /// `pane.read`
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PaneText {

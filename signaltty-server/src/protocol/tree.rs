@@ -92,7 +92,26 @@ pub struct AgentNode {
     /// known of a running process.
     pub verdict: Option<String>,
     pub evidence: Vec<String>,
+    /// When the verdict was made, in RFC 3339.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub verdict_at: Option<String>,
+    /// How often the conversation was reopened and proven, over all starts.
+    #[serde(default)]
+    pub resumed: u32,
+    /// When it was proven last, in RFC 3339.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub proven_at: Option<String>,
     pub interrupted: bool,
+    /// It waited for an answer when its process went away; nobody can give one
+    /// any more.
+    #[serde(default)]
+    pub question_expired: bool,
+    /// Its turn is promised to be continued.
+    #[serde(default)]
+    pub marked: bool,
+    /// The last tool call before the interruption, in words, where known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub receipt: Option<String>,
     pub last_failure: Option<FailureNode>,
     /// `own`: the pane's own program. `shell`: a person started it in the
     /// pane's shell. `left`: so, and it ended; the shell went on.

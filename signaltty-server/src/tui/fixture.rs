@@ -48,6 +48,12 @@ pub(super) fn node(facts: Facts) -> PaneNode {
             _ => None,
         },
         evidence: Vec::new(),
+        verdict_at: None,
+        resumed: 0,
+        proven_at: None,
+        question_expired: false,
+        marked: false,
+        receipt: None,
         interrupted: n == 8,
         last_failure: (n == 7).then(|| FailureNode {
             code: "damaged".into(),

@@ -18,6 +18,7 @@ mod arrange;
 mod attach;
 mod by_hand;
 mod config;
+mod continuing;
 mod drivers;
 mod environment;
 mod examples;

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use signaltty_core::agent::{
-    AgentKind, AgentPlace, AgentSessionId, Anchor, Conversation, Extent, FileIdentity, Marker,
-    MarkerOrigin, ReportedArgv, SavedAgent, TurnId, Turns,
+    AgentKind, AgentPlace, AgentSessionId, Anchor, Continuity, Conversation, Extent, FileIdentity,
+    Marker, MarkerOrigin, ReportedArgv, SavedAgent, TurnId, Turns,
 };
 use signaltty_core::env::ConfigEnv;
 use signaltty_core::restore::{FailureCode, Refusal, ResumeFailure};
@@ -28,6 +28,15 @@ impl Reader<'_> {
                 .map(|argv| ReportedArgv(argv.into_iter().map(|text| text.0).collect())),
             last_failure: agent.last_failure.map(|failure| self.failure(pane, failure)),
             interrupted: agent.interrupted,
+            question_expired: agent.question_expired,
+            continuity: agent
+                .continuity
+                .and_then(|part| self.part(pane, "how often it was resumed", part))
+                .map_or_else(Continuity::default, |found| Continuity {
+                    resumed: found.resumed,
+                    proven_at: found.proven_at.map(UnixMillis),
+                    starts: found.starts,
+                }),
             turns: agent.turns.map_or_else(Turns::default, |part| self.turns(pane, part)),
             place: agent.place.map_or(AgentPlace::Own, |place| self.place(pane, &place)),
             kind,
@@ -70,6 +79,7 @@ impl Reader<'_> {
                 turn,
                 origin: self.value(pane, MARKER, origin)?,
                 prepared: marker.prepared,
+                sent: marker.sent,
             })
         });
         let active = found.active.and_then(TurnId::new);

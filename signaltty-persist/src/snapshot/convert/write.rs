@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::sync::Arc;
 
 use signaltty_core::agent::{
-    AgentPlace, Anchor, Conversation, Extent, FileIdentity, SavedAgent, TurnId, Turns,
+    AgentPlace, Anchor, Continuity, Conversation, Extent, FileIdentity, SavedAgent, TurnId, Turns,
 };
 use signaltty_core::layout::Size;
 use signaltty_core::notification::Notification;
@@ -15,7 +15,7 @@ use signaltty_core::workspace::{SavedTab, SavedWorkspace, Switches};
 
 use super::super::part::Part;
 use super::super::records::{
-    AgentV1, AnchorV1, ConversationV1, EndV1, ExtentV1, FailureV1, FileV1, MarkerV1,
+    AgentV1, AnchorV1, ContinuityV1, ConversationV1, EndV1, ExtentV1, FailureV1, FileV1, MarkerV1,
     NotificationV1, PaneV1, SizeV1, StatusV1, SwitchesV1, TabV1, TurnsV1, WorkspaceV1,
 };
 use crate::os_text::{OsText, to_hex};
@@ -110,10 +110,18 @@ impl From<&SavedAgent> for AgentV1 {
             reported_argv: agent.reported_argv.as_ref().map(|argv| texts(&argv.0)),
             last_failure: agent.last_failure.as_ref().map(FailureV1::from),
             interrupted: agent.interrupted,
+            question_expired: agent.question_expired,
             turns: turns(&agent.turns),
             place: (agent.place != AgentPlace::Own).then(|| agent.place.as_str().to_owned()),
+            continuity: continuity(agent.continuity),
         }
     }
+}
+
+fn continuity(continuity: Continuity) -> Option<Part<ContinuityV1>> {
+    let Continuity { resumed, proven_at, starts } = continuity;
+    let saved = ContinuityV1 { resumed, proven_at: proven_at.map(|at| at.0), starts };
+    (continuity != Continuity::default()).then_some(Part::Read(saved))
 }
 
 fn turns(turns: &Turns) -> Option<Part<TurnsV1>> {
@@ -121,6 +129,7 @@ fn turns(turns: &Turns) -> Option<Part<TurnsV1>> {
         turn: marker.turn.get(),
         origin: marker.origin.as_str().into(),
         prepared: marker.prepared,
+        sent: marker.sent,
     });
     let saved = TurnsV1 {
         newest: turns.newest(),
