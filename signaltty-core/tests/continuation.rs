@@ -165,6 +165,10 @@ fn row_d07_without_a_conversation_even_a_valid_marker_settles() {
 
 #[test]
 fn row_d08_a_conversation_that_cannot_be_recognised_settles() {
+    settles(Reported, |case| {
+        let argv = signaltty_core::agent::ReportedArgv(vec!["claude".into()]);
+        case.agent().reported_argv = Some(argv);
+    });
     settles(NotAnchored, |case| case.agent().conversation.as_mut().unwrap().anchor = None);
 }
 
@@ -431,6 +435,7 @@ fn reasons_have_names_of_their_own() {
         Archived,
         NoConversation,
         NotAnchored,
+        Reported,
         EndedByUser,
         EndedByItself,
         StartsExhausted,

@@ -5,10 +5,10 @@ mod anchor;
 mod found;
 mod identity;
 mod report;
+mod reported;
 mod turn_record;
 mod turns;
 
-use std::ffi::OsString;
 use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -22,6 +22,7 @@ pub use identity::{
 
 pub use found::{AgentPlace, FoundAgent, ProcessMark};
 pub use report::AgentReport;
+pub use reported::{ReportedArgv, ReportedArgvError};
 pub use turn_record::{Receipt, TurnRecord};
 pub use turns::{Marker, MarkerOrigin, TurnId, Turns};
 
@@ -119,11 +120,6 @@ pub struct Conversation {
     /// The id that this one replaced, where the agent changed it.
     pub previous: Option<AgentSessionId>,
 }
-
-/// A resume command that somebody reported for a pane. Runs by hand only
-/// (S0-18) and never leads to a verified conversation.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ReportedArgv(pub Vec<OsString>);
 
 /// What is saved of the agent in a pane.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -35,8 +35,12 @@ pub struct OfficialCommand {
 }
 
 impl OfficialCommand {
-    /// Reopens the conversation of a saved agent, if it can be recognised.
+    /// Reopens the conversation of a saved agent, if it can be recognised and the
+    /// agent did not report a command of its own, which runs by hand only.
     pub fn of(agent: &SavedAgent) -> Option<Self> {
+        if agent.reported_argv.is_some() {
+            return None;
+        }
         let conversation = agent.resumable()?.clone();
         Some(Self { kind: agent.kind.clone(), conversation })
     }

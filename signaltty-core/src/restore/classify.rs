@@ -36,7 +36,8 @@ impl Tombstone {
 /// A conversation that its agent had left before, in a shell that went on, does
 /// not count (D-22): it can be reopened by hand.
 pub fn classify(end: Option<&PaneEnd>, agent: Option<&SavedAgent>) -> Tombstone {
-    let open = |agent: &SavedAgent| agent.place != AgentPlace::Left && agent.resumable().is_some();
+    let known = |agent: &SavedAgent| agent.resumable().is_some() || agent.reported_argv.is_some();
+    let open = |agent: &SavedAgent| agent.place != AgentPlace::Left && known(agent);
     let resumable = agent.is_some_and(open);
     match (end.map(|end| end.cause), resumable) {
         (Some(EndCause::User), _) => Tombstone::Exited,

@@ -113,6 +113,9 @@ pub enum NoContinuation {
     /// D8: the conversation has nothing by which to recognise it.
     #[error("nobody had said anything in the conversation")]
     NotAnchored,
+    /// S0-18: the agent said how it is reopened, which only a person does.
+    #[error("the agent reported a command of its own, which runs by hand only")]
+    Reported,
     /// D15: a person ended the process.
     #[error("a person ended the process")]
     EndedByUser,
@@ -178,6 +181,7 @@ impl NoContinuation {
             Self::Archived => "archived",
             Self::NoConversation => "no_conversation",
             Self::NotAnchored => "not_anchored",
+            Self::Reported => "reported",
             Self::EndedByUser => "ended_by_user",
             Self::EndedByItself => "ended_by_itself",
             Self::OtherTurnMarked => "other_turn_marked",
@@ -207,6 +211,7 @@ impl NoContinuation {
             Self::NoAgent => "D6",
             Self::NoConversation => "D7",
             Self::NotAnchored => "D8",
+            Self::Reported => "S0-18",
             Self::Superseded => "D11",
             Self::OtherTurnMarked => "D12",
             Self::TurnFinished | Self::RecordFinished => "D14",
@@ -337,6 +342,9 @@ fn interrupted(
 }
 
 fn anchored(agent: &SavedAgent) -> Result<&Conversation, NoContinuation> {
+    if agent.reported_argv.is_some() {
+        return Err(NoContinuation::Reported);
+    }
     let conversation = agent.conversation.as_ref().ok_or(NoContinuation::NoConversation)?;
     conversation.anchor.as_ref().map(|_| conversation).ok_or(NoContinuation::NotAnchored)
 }

@@ -176,7 +176,7 @@ impl Session {
 
     /// Asks for the anchor of the conversation in front: of a new one always,
     /// of the saved one when a turn ended.
-    fn take_anchor(&mut self, pane: PaneId, turn_ended: bool, out: &mut Vec<Effect>) {
+    pub(super) fn take_anchor(&mut self, pane: PaneId, turn_ended: bool, out: &mut Vec<Effect>) {
         let Some(entry) = self.panes.get_mut(&pane) else {
             return;
         };
@@ -360,6 +360,7 @@ impl super::PaneEntry {
             };
             let previous = saved.map(|saved| saved.id.clone());
             let replaces = previous.is_some();
+            let reported = self.run.reported.take_if(|(of, _)| of == id);
             let conversation =
                 Conversation { id: id.clone(), cwd, config_env, anchor: Some(anchor), previous };
             self.run.candidate = None;
@@ -373,8 +374,8 @@ impl super::PaneEntry {
             if let Some(agent) = &mut self.edit().agent {
                 agent.conversation = Some(conversation);
                 agent.last_failure = None;
-                // It was reported for another conversation (S0-19).
-                agent.reported_argv = None;
+                // What was reported for another conversation is dropped (S0-19).
+                agent.reported_argv = reported.map(|(_, argv)| argv);
             }
             return Stored::NewConversation;
         }

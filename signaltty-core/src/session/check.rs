@@ -116,9 +116,9 @@ impl Session {
         if let Some(pane) = self.panes.misplaced() {
             return Err(Violation::Index(pane));
         }
-        for (instance, (_, pane, _)) in &self.restarting {
+        for (instance, again) in &self.restarting {
             if !self.starting.contains_key(instance) {
-                return Err(Violation::Instance(*pane));
+                return Err(Violation::Instance(again.pane));
             }
         }
         for (instance, pane) in &self.instances {

@@ -10,7 +10,7 @@ use crate::id::{InstanceId, NotificationId, PaneId, RequestId, TabId, WorkspaceI
 use crate::layout::{Axis, Direction, Layout, Size, Weight};
 use crate::notification::Severity;
 use crate::pane::PaneSignal;
-use crate::session::{Answer, Forget};
+use crate::session::{Answer, Forget, SessionReport};
 
 /// What somebody wants. Ids of new things are drawn by the caller.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -192,6 +192,13 @@ pub enum Command {
         instance: InstanceId,
         /// What.
         question: Arc<str>,
+    },
+    /// An agent says which session it has open, and how to reopen it.
+    ReportSession {
+        /// The process that it comes from.
+        instance: InstanceId,
+        /// What it says.
+        report: SessionReport,
     },
     /// A person decides what the agent in a pane asks.
     Decide {

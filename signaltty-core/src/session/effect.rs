@@ -196,7 +196,13 @@ pub enum Program {
     /// builds it from the id.
     Official(OfficialCommand),
     /// A command that was reported for the pane; by hand only.
-    Reported(ReportedArgv),
+    Reported {
+        /// The command.
+        argv: ReportedArgv,
+        /// The agent that reported it, so that it can be wired up if that is
+        /// what the command starts.
+        agent: AgentKind,
+    },
 }
 
 /// The answer to a command that succeeded.
@@ -236,8 +242,8 @@ pub enum Reply {
     Resumed {
         /// The pane.
         pane: PaneId,
-        /// The conversation's id as the agent shows it now.
-        id: AgentSessionId,
+        /// The conversation's id as the agent shows it now, where it has one.
+        id: Option<AgentSessionId>,
         /// Whether it was proven to be the saved one.
         verdict: PaneVerdict,
     },

@@ -24,6 +24,7 @@ mod private;
 mod process;
 mod recover;
 mod refused;
+mod reported;
 mod restore;
 mod resume;
 mod shell;
@@ -48,12 +49,13 @@ pub use input::{Input, PaneFact, ShutdownCause};
 pub use private::{Forget, Forgotten};
 pub use recover::RecoveryConfig;
 pub use refused::CommandError;
+pub use reported::SessionReport;
 pub use view::{PaneView, TabView, WorkspaceView};
 pub use watch::{Awaited, Baseline, BaselineError, IdentityChanged};
 
 use crate::agent::{
     AgentKind, AgentPolicy, AgentSessionId, Fingerprint, Moment, ProcessMark, Receipt,
-    VerifiedSession, Witness,
+    ReportedArgv, VerifiedSession, Witness,
 };
 use crate::env::ConfigEnv;
 use crate::id::{InstanceId, PaneId, RequestId, ServerEpoch, TabId, WorkspaceId};
@@ -129,7 +131,7 @@ pub struct Session {
     /// Tabs being made from a layout, by their ids.
     groups: BTreeMap<TabId, group::Applying>,
     /// Saved commands being run again.
-    restarting: BTreeMap<InstanceId, (RequestId, PaneId, ConfigEnv)>,
+    restarting: BTreeMap<InstanceId, process::Restarting>,
     /// Processes being started, each with the size that its terminal has. One
     /// that nobody waits for any more is stopped as soon as it runs.
     starting: BTreeMap<InstanceId, Size>,
@@ -182,6 +184,8 @@ struct Run {
     left: Option<Ended>,
     /// A conversation that it shows and that has no anchor yet.
     candidate: Option<AgentSessionId>,
+    /// The command that it reported for that conversation.
+    reported: Option<(AgentSessionId, ReportedArgv)>,
     /// The anchor is being taken, and whether it must be taken again after.
     anchoring: Option<bool>,
     /// What it said of itself before it was known what it is.
@@ -376,6 +380,9 @@ impl Session {
             }
             Command::Ask { instance, question } => {
                 self.ask_decision(now, request, instance, &question, out).err().map(Err)
+            }
+            Command::ReportSession { instance, report } => {
+                Some(self.report_session(now, instance, report, out))
             }
             Command::Forget(what) => {
                 self.forget(now, request, what, out);

@@ -197,7 +197,7 @@ impl Session {
         }
         publish(out, Event::ResumeVerdict { pane, verdict: word, evidence });
         if let Some(request) = request {
-            reply(out, request, Ok(Reply::Resumed { pane, id, verdict }));
+            reply(out, request, Ok(Reply::Resumed { pane, id: Some(id), verdict }));
         }
     }
 

@@ -14,6 +14,17 @@ use crate::pane::{Attention, EndCause, ExitStatus, Lifecycle, PaneEnd, PaneSigna
 use crate::restore::{FailureCode, PaneState, Refusal, classify};
 use crate::time::Now;
 
+/// Something that is being started in the slot of a tombstone, by hand.
+#[derive(Debug, Clone)]
+pub(super) struct Restarting {
+    pub(super) request: RequestId,
+    pub(super) pane: PaneId,
+    /// Where, and with which variables of the agent.
+    pub(super) home: (PathBuf, ConfigEnv),
+    /// It is the command that the agent reported, not the saved one.
+    pub(super) reported: bool,
+}
+
 impl Session {
     pub(super) fn spawned(
         &mut self,
@@ -144,20 +155,34 @@ impl Session {
             return Err(CommandError::HasProcess(pane, "being restarted"));
         }
         let record = &entry.record;
+        let home = (record.cwd.clone(), config_env.clone());
         let command = SpawnCommand {
             program: Program::Argv {
                 argv: record.argv.clone(),
                 agent: own_agent(record.agent.as_ref()),
             },
             cwd: record.cwd.clone(),
-            config_env: config_env.clone(),
+            config_env,
         };
-        let size = record.size;
+        self.start_again(Restarting { request, pane, home, reported: false }, command, out);
+        Ok(())
+    }
+
+    /// Starts something in the slot of a tombstone.
+    pub(super) fn start_again(
+        &mut self,
+        again: Restarting,
+        command: SpawnCommand,
+        out: &mut Vec<Effect>,
+    ) {
+        let Restarting { request, pane, .. } = again;
+        let Some(size) = self.panes.get(&pane).map(|entry| entry.record.size) else {
+            return;
+        };
         let instance = self.new_instance();
         self.awaited.insert(pane);
-        self.restarting.insert(instance, (request, pane, config_env));
+        self.restarting.insert(instance, again);
         self.start(instance, pane, command, size, request, out);
-        Ok(())
     }
 
     pub(super) fn restarted(
@@ -167,10 +192,14 @@ impl Session {
         result: Result<(), Refusal>,
         out: &mut Vec<Effect>,
     ) {
-        let Some((request, pane, config_env)) = self.restarting.remove(&instance) else {
+        let Some(again) = self.restarting.remove(&instance) else {
             return;
         };
+        let (request, pane) = (again.request, again.pane);
         self.awaited.remove(&pane);
+        if again.reported && (result.is_err() || self.panes.get(&pane).is_some()) {
+            return self.reported_started(now, instance, again, result, out);
+        }
         if let Err(refusal) = result {
             reply(out, request, Err(CommandError::SpawnFailed(refusal)));
             return;
@@ -180,8 +209,7 @@ impl Session {
             reply(out, request, Err(CommandError::Gone("the pane was closed meanwhile")));
             return;
         };
-        let home = Some((entry.record.cwd.clone(), config_env));
-        entry.run = Run { home, ..Run::default() };
+        entry.run = Run { home: Some(again.home), ..Run::default() };
         let kind = own_agent(entry.record.agent.as_ref());
         if let Some(agent) = entry.edit().agent.as_mut().filter(|a| a.place == AgentPlace::Shell) {
             // What runs again is the shell.

@@ -52,6 +52,14 @@ pub enum CommandError {
         /// What is missing.
         reason: &'static str,
     },
+    /// What an agent reported of its session was not taken.
+    #[error("the session was not noted for pane {pane}: {reason}")]
+    NotReported {
+        /// The pane.
+        pane: PaneId,
+        /// Why.
+        reason: &'static str,
+    },
     /// A process could not be started.
     #[error("{0}")]
     SpawnFailed(Refusal),
@@ -133,6 +141,7 @@ impl CommandError {
             Self::HasProcess(..) => "PANE_LIVE",
             Self::NoProcess(..) => "PANE_NOT_LIVE",
             Self::NotResumable { .. } => "NOT_RESUMABLE",
+            Self::NotReported { .. } => "NOT_REPORTED",
             Self::SpawnFailed(_) => "SPAWN_FAILED",
             Self::ResumeRefused { .. } => "RESUME_REFUSED",
             Self::NothingToContinue(_) => "NOT_INTERRUPTED",

@@ -38,6 +38,9 @@ impl Session {
         if self.awaited.contains(&pane) {
             return Err(CommandError::HasProcess(pane, "being restarted"));
         }
+        if entry.record.agent.as_ref().is_some_and(|agent| agent.reported_argv.is_some()) {
+            return self.begin_reported(now, request, pane, cwd, out);
+        }
         let (kind, mut conversation) = saved_conversation(pane, entry.record.agent.as_ref())?;
         if let Some(cwd) = cwd {
             conversation.cwd = cwd;

@@ -60,11 +60,12 @@ impl Session {
         entry.run.followed = Some((found.kind.clone(), found.process));
         entry.run.home = Some((found.cwd.clone(), found.config_env.clone()));
         entry.run.candidate = None;
+        entry.run.reported = None;
         entry.run.left = None;
         // A conversation that can be reopened is kept until the new agent has
         // one of its own (C028).
         let agent = entry.record.agent.as_ref();
-        if agent.is_none_or(|agent| agent.conversation.is_none()) {
+        if agent.is_none_or(|a| a.conversation.is_none() && a.reported_argv.is_none()) {
             let place = AgentPlace::Shell;
             entry.edit().agent = Some(SavedAgent { place, ..SavedAgent::new(found.kind.clone()) });
             self.save.changed(now.mono);
@@ -82,7 +83,7 @@ impl Session {
         entry.run.home = None;
         entry.run.candidate = None;
         let held = entry.record.agent.as_ref().filter(|agent| agent.place == AgentPlace::Shell);
-        match held.map(|agent| agent.conversation.is_some()) {
+        match held.map(|a| a.conversation.is_some() || a.reported_argv.is_some()) {
             Some(true) => {
                 entry.run.left = Some(Ended { at: now.mono, by_user: false, doing });
                 if let Some(agent) = &mut entry.edit().agent {

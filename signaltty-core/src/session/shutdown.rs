@@ -130,8 +130,8 @@ impl Session {
         for creation in std::mem::take(&mut self.pending).into_values() {
             reply(out, creation.request, Err(CommandError::Stopping));
         }
-        for (request, ..) in std::mem::take(&mut self.restarting).into_values() {
-            reply(out, request, Err(CommandError::Stopping));
+        for again in std::mem::take(&mut self.restarting).into_values() {
+            reply(out, again.request, Err(CommandError::Stopping));
         }
         self.drop_groups(out);
         let asked = self.panes.iter_mut().filter_map(|entry| entry.decision.take());

@@ -42,6 +42,7 @@ fn word(effect: &Effect) -> String {
             Ok(Reply::Done) => "ok".into(),
             Ok(Reply::Created { .. }) => "ok created".into(),
             Ok(Reply::Resumed { id, verdict, .. }) => {
+                let id = id.as_ref().map_or("none", |id| id.as_str());
                 format!("ok resumed {id} {}", verdict.word.as_str())
             }
             Ok(other) => format!("ok {other:?}"),

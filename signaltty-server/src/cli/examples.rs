@@ -53,6 +53,13 @@ const EXAMPLES: &[(&str, &[&str])] = &[
     ("pane rename", &["signaltty pane rename pane_abc tests", "signaltty pane rename pane_abc ''"]),
     ("pane signal", &["signaltty pane signal pane_abc TERM", "signaltty pane signal api USR1"]),
     ("pane info", &["signaltty pane info api", "signaltty pane info api --json"]),
+    (
+        "report-session",
+        &[
+            "signaltty report-session --id 7f3a --argv my-agent --resume 7f3a",
+            "signaltty report-session --agent claude --argv my-claude -r",
+        ],
+    ),
     ("pane restart", &["signaltty pane restart pane_abc"]),
     ("tab new", &["signaltty tab new api --title logs -- tail -f log"]),
     ("tab rename", &["signaltty tab rename tab_abc logs"]),

@@ -20,6 +20,7 @@ mod pane;
 mod place;
 mod progress;
 mod recovery;
+mod report;
 mod resume;
 mod server;
 mod signals;
@@ -131,6 +132,8 @@ enum Verb {
     /// Pass standard input and output on to the server; for `--host`
     #[command(hide = true)]
     Proxy,
+    /// Say which session is open and how to reopen it; for agents
+    ReportSession(report::ReportArgs),
     /// Save everything and stop the server
     Shutdown(server::ShutdownArgs),
     /// Show the whole story in a throw-away directory
@@ -212,6 +215,7 @@ async fn run(context: &Context, verb: Option<Verb>) -> Result<Exit, Failure> {
         Verb::Man(args) => generate::man(&args)?,
         Verb::Continue(args) => return recovery::go_on(context, args).await,
         Verb::Restore(args) => recovery::plan(context, args).await?,
+        Verb::ReportSession(args) => report::run(context, args).await?,
         Verb::Events(args) => return events::run(context, args).await,
         Verb::Proxy => return link::proxy(context).await,
         Verb::Shutdown(args) => server::shutdown(context, args).await?,

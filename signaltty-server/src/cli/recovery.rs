@@ -48,7 +48,7 @@ pub(super) async fn go_on(context: &Context, args: ContinueArgs) -> Result<Exit,
                 "{}: nothing proves that the agent holds conversation {}, so its turn was not \
                  continued; look at it, and write to the agent yourself\n",
                 safe(&resumed.pane_id),
-                safe(&resumed.agent_session_id)
+                safe(resumed.agent_session_id.as_deref().unwrap_or("of the agent"))
             )
         })?;
         return Ok(Exit::Unproven);

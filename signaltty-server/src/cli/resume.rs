@@ -63,7 +63,8 @@ pub(super) async fn run(context: &Context, args: ResumeArgs) -> Result<Exit, Fai
 }
 
 fn render(resumed: &Resumed) -> String {
-    let (pane, id) = (safe(&resumed.pane_id), safe(&resumed.agent_session_id));
+    let pane = safe(&resumed.pane_id);
+    let id = safe(resumed.agent_session_id.as_deref().unwrap_or("of the agent"));
     let mut text = match resumed.verdict.as_str() {
         "verified" => format!("{pane}: conversation {id} is open again, verified\n"),
         verdict => format!(
@@ -190,7 +191,7 @@ mod tests {
     fn what_is_not_verified_never_reads_as_if_it_were() {
         let mut resumed = Resumed {
             pane_id: "pane_1".into(),
-            agent_session_id: "c1".into(),
+            agent_session_id: Some("c1".into()),
             verdict: "verified".into(),
             evidence: vec!["it lists itself\u{7}".into()],
         };

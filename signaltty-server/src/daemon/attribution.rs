@@ -105,6 +105,25 @@ impl Launches {
         self.by_instance.values().find(|launch| same_secret(launch.secret.as_str(), secret))
     }
 
+    /// Finds the launch that a report of an agent without an adapter comes from:
+    /// one in which no agent with an adapter runs.
+    pub(crate) fn attribute_unknown(
+        &self,
+        (host, adapters): (&dyn AgentHost, &Adapters),
+        peer: Option<u32>,
+        kind: &AgentKind,
+        secret: &str,
+    ) -> Result<&LaunchRecord, Unattributed> {
+        let launch = self.named(secret).ok_or(Unattributed::UnknownLaunch)?;
+        if let Some(runs) = &launch.kind {
+            let (reported, runs) = (kind.to_string(), runs.to_string());
+            return Err(Unattributed::OtherAgent { reported, runs });
+        }
+        let line = line_of(host, peer, &launch.view)?;
+        let inside = |process: &ProcessInfo| adapters.recognise(&process.argv).is_some();
+        if line.iter().any(inside) { Err(Unattributed::Nested) } else { Ok(launch) }
+    }
+
     /// Finds the launch that a report comes from.
     pub(crate) fn attribute(
         &self,
@@ -121,10 +140,7 @@ impl Launches {
             return Err(Unattributed::OtherAgent { reported, runs });
         }
         let root = launch.view.pid;
-        let alive =
-            host.process(root).is_some_and(|found| found.start_ticks == launch.view.start_ticks);
-        let line = peer.and_then(|peer| line(host, peer, root)).filter(|_| alive);
-        let line = line.ok_or(Unattributed::Foreign)?;
+        let line = line_of(host, peer, &launch.view)?;
         let line = match agent_pid {
             Some(pid) if pid == root => return Ok(launch),
             Some(pid) => {
@@ -145,6 +161,17 @@ impl Launches {
             _ => Err(Unattributed::Nested),
         }
     }
+}
+
+/// The processes from a peer up to the one of a launch, which must be alive.
+fn line_of(
+    host: &dyn AgentHost,
+    peer: Option<u32>,
+    view: &InstanceView,
+) -> Result<Vec<ProcessInfo>, Unattributed> {
+    let alive = host.process(view.pid).is_some_and(|p| p.start_ticks == view.start_ticks);
+    let line = peer.and_then(|peer| line(host, peer, view.pid)).filter(|_| alive);
+    line.ok_or(Unattributed::Foreign)
 }
 
 /// The processes from `pid` up to `root`, both included; `None` if it is not

@@ -62,6 +62,17 @@ impl Daemon {
                 let result = parse(params).and_then(|hook| self.hook(peer, &hook));
                 answer(respond, result.map(to_value));
             }
+            "agent.report_session" => {
+                match parse(params).and_then(|ask| self.session_report(peer, ask)) {
+                    Ok(command) => {
+                        let request = self.new_request();
+                        let waiting = Waiting { respond, env: None, remarks: None };
+                        self.waiting.insert(request, waiting);
+                        self.input(Input::Command { request, command });
+                    }
+                    Err(error) => answer(respond, Err(error)),
+                }
+            }
             "agent.ask" => match parse(params).and_then(|hook| self.question(peer, &hook)) {
                 Ok((instance, question)) => self.ask(instance, question, respond),
                 Err(error) => answer(respond, Err(error)),

@@ -351,7 +351,7 @@ fn value(reply: &Reply) -> Value {
         }),
         Reply::Resumed { pane, id, verdict } => to_value(Resumed {
             pane_id: pane.to_string(),
-            agent_session_id: id.to_string(),
+            agent_session_id: id.as_ref().map(ToString::to_string),
             verdict: verdict.word.as_str().to_owned(),
             evidence: verdict.evidence.iter().map(ToString::to_string).collect(),
         }),

@@ -71,7 +71,11 @@ impl Launcher<'_> {
                     .map_err(|e| Refusal::new(FailureCode::MalformedId, e.to_string()))?;
                 (command.argv().to_vec(), Some(kind.clone()))
             }
-            Program::Reported(reported) => (reported.0, None),
+            Program::Reported { argv, agent } => {
+                // Only what is recognised as that agent can be wired up as it.
+                let starts = self.adapters.recognise(&argv.0).map(|a| a.spec().kind.clone());
+                (argv.0, starts.filter(|kind| *kind == agent))
+            }
             _ => {
                 let message = "this build does not know how to start that";
                 return Err(Refusal::new(FailureCode::SpawnFailed, message));

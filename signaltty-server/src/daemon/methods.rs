@@ -7,6 +7,7 @@ use crate::protocol::{WireError, code};
 const METHODS: &[&str] = &[
     "agent.ask",
     "agent.hook",
+    "agent.report_session",
     "events.subscribe",
     "notification.list",
     "notification.new",

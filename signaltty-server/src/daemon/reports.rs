@@ -3,27 +3,24 @@
 use std::sync::Arc;
 
 use signaltty_adapters::{AgentAdapter, AgentHost, HookReport, InstanceView, Question};
-use signaltty_core::agent::AgentKind;
+use signaltty_core::agent::{AgentKind, AgentSessionId, Conversation, ReportedArgv};
 use signaltty_core::id::InstanceId;
-use signaltty_core::session::Input;
+use signaltty_core::session::{Command, Input, SessionReport};
 
 use super::event::Peer;
 use super::event_loop::Daemon;
 use super::scout;
-use crate::protocol::{AgentHook, HookAnswer, WireError, code};
+use crate::protocol::{AgentHook, AgentSession, HookAnswer, WireError, code};
+
+/// An agent that says nothing else of itself.
+const GENERIC: &str = "generic";
 
 impl Daemon {
     pub(super) fn hook(&mut self, peer: Peer, hook: &AgentHook) -> Result<HookAnswer, WireError> {
         let kind = kind_of(hook)?;
         let mut found = self.reporter(peer, &kind, hook);
-        if found.is_err()
-            && let Some(launch) = self.launches.named(&hook.launch)
-            && let Some(shell) = &launch.shell
-        {
-            // A person may have started it just now, and it was not seen yet.
-            let (instance, root) = (shell.view.instance, scout::mark(&shell.view));
-            let seen = scout::look(&self.adapters, root, true);
-            self.input(Input::AgentsFound { instance, found: seen });
+        // A person may have started it just now, and it was not seen yet.
+        if found.is_err() && self.look_again(&hook.launch) {
             found = self.reporter(peer, &kind, hook);
         }
         let (adapter, view) = match found {
@@ -39,6 +36,73 @@ impl Daemon {
             }
             Err(error) => dropped(&kind, error.to_string()),
         }
+    }
+
+    /// What an agent says of its session, as a command.
+    pub(super) fn session_report(
+        &mut self,
+        peer: Peer,
+        ask: AgentSession,
+    ) -> Result<Command, WireError> {
+        let runs = |daemon: &Self| {
+            let launch = daemon.launches.named(&ask.launch)?;
+            launch.kind.as_ref().map(ToString::to_string)
+        };
+        // A person may have started it just now, and it was not seen yet.
+        if runs(self).is_none() {
+            self.look_again(&ask.launch);
+        }
+        let agent = ask.agent.clone().or_else(|| runs(self));
+        let hook = AgentHook {
+            agent: agent.unwrap_or_else(|| GENERIC.to_owned()),
+            launch: ask.launch,
+            payload: String::new(),
+            agent_pid: ask.agent_pid,
+        };
+        let malformed = |error: String| WireError::new(code::BAD_PARAMS, error);
+        let kind = kind_of(&hook)?;
+        let id = ask.id.map(|id| id.parse::<AgentSessionId>()).transpose();
+        let id = id.map_err(|error| malformed(error.to_string()))?;
+        let words = ask.argv.map(|words| words.into_iter().map(|word| word.0).collect());
+        let argv = words.map(ReportedArgv);
+        if let Some(Err(error)) = argv.as_ref().map(ReportedArgv::check) {
+            return Err(malformed(error.to_string()));
+        }
+        let foreign = |reason: String| {
+            let message = format!("the report of {kind} was dropped: {reason}");
+            WireError::new(code::FORBIDDEN, message)
+        };
+        let instance = if self.adapters.of(&kind).is_some() {
+            let (adapter, view) = self.reporter(peer, &kind, &hook).map_err(foreign)?;
+            if let Some(id) = &id {
+                let (cwd, config_env) = (view.cwd.clone(), view.config_env.clone());
+                let asked =
+                    Conversation { id: id.clone(), cwd, config_env, anchor: None, previous: None };
+                adapter.resume_command(&asked).map_err(|error| malformed(error.to_string()))?;
+            }
+            view.instance
+        } else {
+            let around: (&dyn AgentHost, _) = (&*self.host, &self.adapters);
+            self.launches
+                .attribute_unknown(around, peer.pid, &kind, &hook.launch)
+                .map_err(|reason| foreign(reason.to_string()))?
+                .view
+                .instance
+        };
+        Ok(Command::ReportSession { instance, report: SessionReport { kind, id, argv } })
+    }
+
+    /// Looks once more which agent runs in the shell of a launch; whether it is
+    /// one.
+    fn look_again(&mut self, secret: &str) -> bool {
+        let launch = self.launches.named(secret);
+        let Some(shell) = launch.and_then(|launch| launch.shell.as_ref()) else {
+            return false;
+        };
+        let (instance, root) = (shell.view.instance, scout::mark(&shell.view));
+        let found = scout::look(&self.adapters, root, true);
+        self.input(Input::AgentsFound { instance, found });
+        true
     }
 
     /// The question of an agent whose hook waits, and who asks it.

@@ -161,7 +161,11 @@ impl<'a> Story<'a> {
         let resumed: Resumed = self.try_resume(&pane).await?;
         hold("the verdict", "verified", resumed.verdict.as_str())?;
         let id = self.id()?;
-        hold("the conversation", id.as_str(), resumed.agent_session_id.as_str())?;
+        hold(
+            "the conversation",
+            id.as_str(),
+            resumed.agent_session_id.as_deref().unwrap_or_default(),
+        )?;
         if resumed.evidence.is_empty() {
             return Err(Broken::new("verified without any evidence"));
         }

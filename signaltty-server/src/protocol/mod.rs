@@ -21,12 +21,12 @@ use serde_json::Value;
 pub use keys::{KeyError, key_bytes};
 pub use os::WireOs;
 pub use params::{
-    AgentHook, Answer, Empty, EventCursor, EventsSubscribe, NotificationList, NotificationNew,
-    NotificationRead, PaneAnswer, PaneAttach, PaneKeys, PaneMove, PaneRead, PaneRef, PaneRename,
-    PaneResume, PaneSend, PaneSignal, PaneSpawn, PaneSpawnBy, PaneSplit, PaneSwap, PaneWait,
-    PaneWeight, SessionForget, Shutdown, SplitAxis, SplitDirection, TabArea, TabLayout, TabMove,
-    TabNew, TabRef, TabRename, WorkspaceMove, WorkspaceNew, WorkspaceRef, WorkspaceRename,
-    WorkspaceSet,
+    AgentHook, AgentSession, Answer, Empty, EventCursor, EventsSubscribe, NotificationList,
+    NotificationNew, NotificationRead, PaneAnswer, PaneAttach, PaneKeys, PaneMove, PaneRead,
+    PaneRef, PaneRename, PaneResume, PaneSend, PaneSignal, PaneSpawn, PaneSpawnBy, PaneSplit,
+    PaneSwap, PaneWait, PaneWeight, SessionForget, Shutdown, SplitAxis, SplitDirection, TabArea,
+    TabLayout, TabMove, TabNew, TabRef, TabRename, WorkspaceMove, WorkspaceNew, WorkspaceRef,
+    WorkspaceRename, WorkspaceSet,
 };
 pub use reply::{
     Continued, Created, Decided, Forgotten, Health, HookAnswer, LayoutText, Next, NotificationNode,

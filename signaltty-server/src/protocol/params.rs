@@ -375,6 +375,25 @@ pub struct AgentHook {
     pub agent_pid: Option<u32>,
 }
 
+/// `agent.report_session`
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct AgentSession {
+    /// The secret of the launch, from the pane's environment.
+    pub launch: String,
+    /// Which agent; by default the one that the pane runs, else `generic`.
+    #[serde(default)]
+    pub agent: Option<String>,
+    /// Its session; by default the one that is known of it.
+    #[serde(default)]
+    pub id: Option<String>,
+    /// The command that reopens it, by hand only.
+    #[serde(default)]
+    pub argv: Option<Vec<WireOs>>,
+    /// The agent's process, where it says so itself.
+    #[serde(default)]
+    pub agent_pid: Option<u32>,
+}
+
 /// `pane.answer`
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct PaneAnswer {

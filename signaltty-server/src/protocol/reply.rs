@@ -28,8 +28,8 @@ pub struct Remarks {
 pub struct Resumed {
     /// The pane.
     pub pane_id: String,
-    /// The conversation, as the agent shows it now.
-    pub agent_session_id: String,
+    /// The conversation, as the agent shows it now; null where it has no name.
+    pub agent_session_id: Option<String>,
     /// `verified` or `unconfirmed`.
     pub verdict: String,
     /// What it rests on.

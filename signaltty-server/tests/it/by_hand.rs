@@ -98,17 +98,17 @@ while read -r line; do
 done
 "#;
 
-struct Stage {
-    home: Home,
-    server: Server,
+pub struct Stage {
+    pub home: Home,
+    pub server: Server,
 }
 
 impl Stage {
-    fn new() -> Self {
+    pub fn new() -> Self {
         Self::configured("")
     }
 
-    fn configured(config: &str) -> Self {
+    pub fn configured(config: &str) -> Self {
         let home = Home::new();
         fs::write(home.path("config.toml"), config).unwrap();
         fs::create_dir(home.path("bin")).unwrap();
@@ -129,7 +129,7 @@ impl Stage {
     }
 
     /// What `signaltty` says inside of a pane, in JSON.
-    fn ask_inside(&self, pane: &str, prefix: &str, words: &str) -> Value {
+    pub fn ask_inside(&self, pane: &str, prefix: &str, words: &str) -> Value {
         let (to, new) = (self.home.path("said"), self.home.path("said.new"));
         let (to, new) = (to.display(), new.display());
         let line =
@@ -140,7 +140,7 @@ impl Stage {
         serde_json::from_str(&said).unwrap_or_else(|error| panic!("{error}: {said}"))
     }
 
-    fn env(&self) -> Value {
+    pub fn env(&self) -> Value {
         json!({
             "PATH": format!("{}:/usr/bin:/bin", self.home.path("bin").display()),
             "HOME": self.home.path(""),
@@ -152,7 +152,7 @@ impl Stage {
     }
 
     /// A shell with job control, as a person has it.
-    fn shell(&self) -> String {
+    pub fn shell(&self) -> String {
         let argv = ["/bin/bash", "--norc", "--noprofile", "-i"];
         let ask = json!({"cwd": self.home.work(), "argv": argv, "env": self.env()});
         let made = self.server.ask("workspace.new", ask);
@@ -162,32 +162,32 @@ impl Stage {
     }
 
     /// Types a line and waits for what it leads to.
-    fn say(&self, pane: &str, line: &str, answer: &str) {
+    pub fn say(&self, pane: &str, line: &str, answer: &str) {
         self.server.type_line(pane, line);
         self.server.wait_text(pane, answer);
     }
 
-    fn agent(&self, pane: &str) -> Value {
+    pub fn agent(&self, pane: &str) -> Value {
         self.server.pane(pane)["agent"].clone()
     }
 
-    fn wait_agent(&self, pane: &str, what: &str, is: impl Fn(&Value) -> bool) -> Value {
+    pub fn wait_agent(&self, pane: &str, what: &str, is: impl Fn(&Value) -> bool) -> Value {
         wait_for(what, || Some(self.agent(pane)).filter(|agent| is(agent)))
     }
 
-    fn wait_conversation(&self, pane: &str, kind: &str, id: &str) {
+    pub fn wait_conversation(&self, pane: &str, kind: &str, id: &str) {
         self.wait_agent(pane, &format!("{kind} {id}"), |agent| {
             agent["kind"] == kind && agent["agent_session_id"] == id && agent["place"] == "shell"
         });
     }
 
     /// Kills the server and starts another, once everything is saved.
-    fn crash(&mut self, panes: &[&str]) {
+    pub fn crash(&mut self, panes: &[&str]) {
         self.crash_into(panes, |_| {});
     }
 
     /// As [`crash`](Self::crash), into a server that the test changes.
-    fn crash_into(&mut self, panes: &[&str], change: impl FnOnce(&mut Command)) {
+    pub fn crash_into(&mut self, panes: &[&str], change: impl FnOnce(&mut Command)) {
         for pane in panes {
             wait_until("the anchor", || {
                 let found = fs::read(self.home.snapshot_path()).ok();
@@ -203,7 +203,7 @@ impl Stage {
         self.server = Server::start_with(&self.home, change);
     }
 
-    fn resume(&self, pane: &str) -> Value {
+    pub fn resume(&self, pane: &str) -> Value {
         self.server.ask("pane.resume", json!({"pane": pane, "env": self.env()}))
     }
 }

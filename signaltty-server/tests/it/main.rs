@@ -37,6 +37,7 @@ mod log;
 mod owners;
 mod real_logind;
 mod refusals;
+mod reported;
 mod requests;
 mod restart;
 mod resume;
