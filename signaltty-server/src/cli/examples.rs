@@ -76,6 +76,16 @@ const EXAMPLES: &[(&str, &[&str])] = &[
     ("workspace unarchive", &["signaltty workspace unarchive api"]),
     ("workspace move", &["signaltty workspace move api 0"]),
     ("workspace set", &["signaltty workspace set api auto-resume=on history=off"]),
+    ("worktree list", &["signaltty worktree list", "signaltty worktree list --cwd src/api --json"]),
+    (
+        "worktree create",
+        &[
+            "signaltty worktree create fix/login",
+            "signaltty worktree create fix/login --from origin/main --path ../login",
+        ],
+    ),
+    ("worktree open", &["signaltty worktree open fix/login"]),
+    ("worktree remove", &["signaltty worktree remove fix/login"]),
     ("forget", &["signaltty forget pane_abc", "signaltty forget api"]),
     ("answer", &["signaltty answer api allow", "signaltty answer api deny"]),
     ("resume", &["signaltty resume api", "signaltty resume api --cwd src/moved"]),

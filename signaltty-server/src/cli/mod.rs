@@ -31,6 +31,7 @@ mod time;
 mod tree;
 mod wait;
 mod workspace;
+mod worktree;
 
 #[cfg(test)]
 mod tests;
@@ -105,6 +106,9 @@ enum Verb {
     /// Rename, close, archive and set up workspaces
     #[command(subcommand)]
     Workspace(workspace::WorkspaceVerb),
+    /// List, make, open and remove the checkouts of a Git repository
+    #[command(subcommand)]
+    Worktree(worktree::WorktreeVerb),
     /// Reopen the agent conversation of a pane, if it is proven to be the same
     Resume(resume::ResumeArgs),
     /// Remove what a pane or a workspace said and showed, from the disk too
@@ -204,6 +208,7 @@ async fn run(context: &Context, verb: Option<Verb>) -> Result<Exit, Failure> {
         Verb::Pane(verb) => return pane::run(context, verb).await,
         Verb::Tab(verb) => tab::run(context, verb).await?,
         Verb::Workspace(verb) => workspace::run(context, verb).await?,
+        Verb::Worktree(verb) => worktree::run(context, verb).await?,
         Verb::Resume(args) => return resume::run(context, args).await,
         Verb::Forget(args) => forget::run(context, args).await?,
         Verb::Answer(args) => pane::answer(context, args).await?,

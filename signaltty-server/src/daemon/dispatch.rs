@@ -98,6 +98,9 @@ impl Daemon {
                 }
                 Err(error) => answer(respond, Err(error)),
             },
+            "worktree.list" | "worktree.create" | "worktree.open" | "worktree.remove" => {
+                self.worktree(peer, &method, params, respond);
+            }
             "pane.attach" => match parse(params).and_then(|ask| self.attach(&ask)) {
                 Ok(attachment) => {
                     let _ = respond.send(Answer::Attached(attachment));
@@ -288,15 +291,10 @@ impl Daemon {
     ) -> Result<(PaneSpec, Option<Env>), WireError> {
         let env = environment(spawn.env)?;
         let base = env.as_ref().unwrap_or(&self.server_env);
-        let home = || base.get(OsStr::new("HOME")).map(PathBuf::from).filter(|p| p.is_absolute());
         let cwd = match (spawn.cwd, default_cwd) {
             (Some(cwd), _) => absolute(cwd)?,
             (None, Some(cwd)) => cwd,
-            // A client of another machine need not know one.
-            (None, None) => home().ok_or_else(|| {
-                let message = "`cwd` is missing; say in which directory to start";
-                WireError::new(code::BAD_PARAMS, message)
-            })?,
+            (None, None) => home(base)?,
         };
         let mut argv: Vec<OsString> = spawn.argv.into_iter().map(|word| word.0).collect();
         if argv.is_empty() {
@@ -344,7 +342,16 @@ fn signal(text: &str) -> Result<PaneSignal, WireError> {
     })
 }
 
-fn absolute(cwd: WireOs) -> Result<PathBuf, WireError> {
+/// The directory of a client that knows none, as one of another machine.
+pub(crate) fn home(env: &Env) -> Result<PathBuf, WireError> {
+    let home = env.get(OsStr::new("HOME")).map(PathBuf::from).filter(|home| home.is_absolute());
+    home.ok_or_else(|| {
+        let message = "`cwd` is missing; say in which directory to start";
+        WireError::new(code::BAD_PARAMS, message)
+    })
+}
+
+pub(crate) fn absolute(cwd: WireOs) -> Result<PathBuf, WireError> {
     let cwd = cwd.into_path();
     if cwd.is_absolute() {
         return Ok(cwd);
@@ -354,7 +361,9 @@ fn absolute(cwd: WireOs) -> Result<PathBuf, WireError> {
 }
 
 /// The environment that a client sent; `None` if it sent none.
-fn environment(env: std::collections::BTreeMap<String, WireOs>) -> Result<Option<Env>, WireError> {
+pub(crate) fn environment(
+    env: std::collections::BTreeMap<String, WireOs>,
+) -> Result<Option<Env>, WireError> {
     if let Some(name) = env.keys().find(|name| name.is_empty() || name.contains(['=', '\0'])) {
         let message = format!("`env` has a malformed name: {name:?}");
         return Err(WireError::new(code::BAD_PARAMS, message));

@@ -52,6 +52,10 @@ const METHODS: &[&str] = &[
     "workspace.new",
     "workspace.rename",
     "workspace.set",
+    "worktree.create",
+    "worktree.list",
+    "worktree.open",
+    "worktree.remove",
 ];
 
 pub(super) fn unknown_method(method: &str) -> WireError {

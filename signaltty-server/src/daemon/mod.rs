@@ -23,6 +23,7 @@ mod error;
 mod event;
 mod event_loop;
 mod forget;
+mod git;
 mod kept;
 mod launch;
 mod leftovers;
@@ -58,6 +59,7 @@ mod told;
 mod tree;
 mod typing_guard;
 mod waits;
+mod worktree;
 
 pub use error::ServerError;
 pub use listener::ListenError;

@@ -14,6 +14,7 @@ mod os;
 mod params;
 mod reply;
 mod tree;
+mod worktree;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -35,6 +36,9 @@ pub use reply::{
 };
 pub use tree::{
     AgentNode, ExitNode, FailureNode, PaneInfo, PaneNode, TabNode, Tree, WorkspaceNode,
+};
+pub use worktree::{
+    WorktreeCreate, WorktreeList, WorktreeNode, WorktreeRef, WorktreeWorkspace, Worktrees,
 };
 
 /// The version that this build speaks.

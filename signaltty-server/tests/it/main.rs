@@ -46,3 +46,4 @@ mod service;
 mod shutdown;
 mod terminals;
 mod waits;
+mod worktrees;
