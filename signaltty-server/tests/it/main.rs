@@ -39,6 +39,7 @@ mod real_logind;
 mod refusals;
 mod reported;
 mod requests;
+mod reruns;
 mod restart;
 mod resume;
 mod scale;

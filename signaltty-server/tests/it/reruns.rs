@@ -1,0 +1,142 @@
+//! What a restart leaves of saved commands and directories, and that nothing
+//! runs meanwhile.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::support::process::wait_gone;
+use crate::support::talk::{AGENT, Talk, listed};
+use crate::support::{Home, Server, wait_for, wait_until};
+
+fn program(home: &Home, name: &str, script: &str) -> String {
+    let path = home.path(name);
+    fs::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    path.display().to_string()
+}
+
+fn next(mut server: Server, home: &Home) -> Server {
+    server.wait_saved();
+    server.kill9();
+    Server::start(home)
+}
+
+#[test]
+fn c067_an_argument_with_spaces_stays_one() {
+    let home = Home::new();
+    let counts = program(&home, "counts", "echo \"$#:$1\" >\"$0.new\"; mv \"$0.new\" \"$0.ran\"");
+    let ran = home.path("counts.ran");
+    let said = || wait_for("a run", || fs::read_to_string(&ran).ok());
+    let server = Server::start(&home);
+    let pane = server.spawn(&home, &[&counts, "a b c"]);
+    assert_eq!(said(), "1:a b c\n");
+    server.wait_state(&pane, "exited");
+    let server = next(server, &home);
+    fs::remove_file(&ran).unwrap();
+    server.ask("pane.restart", json!({"pane": pane}));
+    assert_eq!(said(), "1:a b c\n");
+    assert_eq!(fs::read_dir(home.work()).unwrap().count(), 0);
+}
+
+#[test]
+fn c071_a_command_that_could_not_start_is_kept() {
+    let home = Home::new();
+    let script = format!("[ -e {} ] || exit 1; echo up; exec cat", home.path("net").display());
+    let argv = [program(&home, "false-at-boot", &script)];
+    let server = Server::start(&home);
+    let pane = server.spawn(&home, &[&argv[0]]);
+    server.wait_state(&pane, "exited");
+    let server = next(server, &home);
+    assert_eq!(server.pane(&pane)["argv"], json!(argv));
+    server.ask("pane.restart", json!({"pane": pane}));
+    server.wait_state(&pane, "exited");
+    fs::write(home.path("net"), "").unwrap();
+    let server = next(server, &home);
+    assert_eq!(server.pane(&pane)["argv"], json!(argv));
+    server.ask("pane.restart", json!({"pane": pane}));
+    server.wait_text(&pane, "up");
+}
+
+#[test]
+fn c107_servers_that_are_killed_while_they_start_lose_nothing() {
+    let home = Home::new();
+    let mut server = Server::start(&home);
+    for _ in 0..5 {
+        server.spawn(&home, &["/bin/sleep", "1000"]);
+    }
+    let ids = |server: &Server| -> Vec<Value> {
+        server.panes().iter().map(|pane| pane["id"].clone()).collect()
+    };
+    let before = ids(&server);
+    server.wait_saved();
+    server.kill9();
+    for round in 0..30_u64 {
+        let mut child = crate::support::server::command(&home)
+            .stderr(std::process::Stdio::null())
+            .spawn()
+            .unwrap();
+        // The moment of the kill is what varies; nothing is waited for.
+        std::thread::sleep(Duration::from_millis(round * 37 % 200));
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+    let server = Server::start(&home);
+    assert_eq!(server.status()["load"], "loaded");
+    assert_eq!(ids(&server), before);
+}
+
+#[test]
+fn c061_agents_start_in_their_own_directories_by_themselves() {
+    let home = Home::new();
+    let server = Server::start(&home);
+    let mut panes = Vec::new();
+    for n in 0..3 {
+        let cwd = home.path(&format!("d{n}"));
+        fs::create_dir(&cwd).unwrap();
+        let made = server.ask("workspace.new", json!({"cwd": cwd, "argv": AGENT}));
+        let pane = made["pane_id"].as_str().unwrap().to_owned();
+        let workspace = &made["workspace_id"];
+        server.ask("workspace.set", json!({"workspace": workspace, "auto_resume": true}));
+        server.type_line(&pane, "hello");
+        server.wait_text(&pane, "you said: hello");
+        panes.push((pane, cwd));
+    }
+    wait_until("the anchors", || {
+        let snapshot = fs::read(home.snapshot_path()).unwrap_or_default();
+        let snapshot: Value = serde_json::from_slice(&snapshot).unwrap_or_default();
+        let saved = snapshot["panes"].as_array().cloned().unwrap_or_default();
+        let anchored = |pane: &&Value| !pane["agent"]["conversation"]["anchor"].is_null();
+        saved.iter().filter(anchored).count() == 3
+    });
+    let server = next(server, &home);
+    for (pane, cwd) in panes {
+        let info = server.wait_state(&pane, "live");
+        assert_eq!(info["agent"]["verdict"], "verified");
+        let pid = info["pid"].as_u64().unwrap();
+        assert_eq!(fs::read_link(format!("/proc/{pid}/cwd")).unwrap(), cwd);
+    }
+}
+
+#[test]
+fn s1_2_s1_29_no_agent_runs_without_a_server_and_nothing_half_run_is_revived() {
+    let home = Home::new();
+    let mut server = Server::start(&home);
+    let talk = Talk::hold(&server, &home);
+    let marker = home.path("ran");
+    let tool = server.sh(&home, &format!("echo x >>{}; exec sleep 1000", marker.display()));
+    wait_until("the tool", || marker.exists());
+    server.wait_saved();
+    let children = server.children();
+    assert_eq!(children.len(), 2);
+    let before = listed(&home);
+    server.kill9();
+    wait_gone(&children);
+    assert_eq!(listed(&home), before, "no agent began");
+    let server = Server::start(&home);
+    talk.check_tombstone(&server);
+    assert_eq!(server.pane(&tool)["state"], "restored");
+    assert_eq!(fs::read_to_string(marker).unwrap(), "x\n");
+}
