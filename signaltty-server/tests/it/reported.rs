@@ -202,3 +202,19 @@ fn c049_c118_only_the_panes_agent_reports_and_only_what_can_be_run() {
     assert_eq!(failure.code, "FORBIDDEN", "{}", failure.message);
     assert_eq!((stage.agent(&pane), stage.agent(&claude)), before);
 }
+
+#[test]
+fn s0_55_what_was_asked_first_is_not_kept_with_a_name() {
+    let mut stage = stage();
+    let pane = stage.claude(A, (false, false));
+    let fresh = stage.open(&["claude"], B, "claude startup", (false, false));
+    stage.say(&fresh, "canary-prompt", "heard canary-prompt");
+    stage.wait_agent(&fresh, "its conversation", |a| a["agent_session_id"] == B);
+    stage.crash(&[&pane, &fresh]);
+    let found = stage.home.files_with("canary-prompt");
+    // What a pane showed is kept in its tail, and nowhere else.
+    let tail = |path: &std::path::PathBuf| path.starts_with(stage.home.path("state/history"));
+    let elsewhere: Vec<_> = found.iter().filter(|path| !tail(path)).collect();
+    assert_eq!(elsewhere, Vec::<&std::path::PathBuf>::new());
+    assert!(!stage.home.files_with(B).is_empty(), "the conversation itself is saved");
+}

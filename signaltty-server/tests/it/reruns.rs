@@ -140,3 +140,62 @@ fn s1_2_s1_29_no_agent_runs_without_a_server_and_nothing_half_run_is_revived() {
     assert_eq!(server.pane(&tool)["state"], "restored");
     assert_eq!(fs::read_to_string(marker).unwrap(), "x\n");
 }
+
+#[test]
+fn c070_long_arguments_are_kept_exactly_or_refused_with_the_reason() {
+    let home = Home::new();
+    let counts = program(&home, "counts", "echo \"count $#\"; exec cat");
+    let server = Server::start(&home);
+    let many: Vec<String> = (0..5_000).map(|n| format!("word {n}")).collect();
+    let argv: Vec<&str> = std::iter::once(&*counts).chain(many.iter().map(|w| &**w)).collect();
+    let pane = server.spawn(&home, &argv);
+    server.wait_text(&pane, "count 5000");
+    // One word may have 128 KiB on Linux.
+    let long = "x".repeat(200_000);
+    let ask = json!({"cwd": home.work(), "argv": [counts, long]});
+    let failure = server.call("workspace.new", ask).unwrap_err();
+    assert_eq!(failure.code, "SPAWN_FAILED");
+    let says = &failure.message;
+    assert!(says.to_lowercase().contains("argument list too long"), "{says}");
+    assert!(says.len() < 1_000, "{}", says.len());
+    let server = next(server, &home);
+    assert_eq!(server.panes().len(), 1);
+    assert_eq!(server.pane(&pane)["argv"], json!(argv));
+    server.ask("pane.restart", json!({"pane": pane}));
+    wait_until("the words", || server.text(&pane).matches("count 5000").count() == 2);
+}
+
+#[test]
+fn c062_a_worktree_that_was_removed_is_named_and_nothing_starts_elsewhere() {
+    let home = Home::new();
+    let git = |args: &[&str]| {
+        let done = std::process::Command::new("git")
+            .args(["-c", "user.name=a", "-c", "user.email=a@localhost"])
+            .args(args)
+            .current_dir(home.demo().parent().unwrap())
+            .env("GIT_CONFIG_GLOBAL", "/dev/null")
+            .output()
+            .unwrap();
+        assert!(done.status.success(), "{args:?}: {}", String::from_utf8_lossy(&done.stderr));
+    };
+    git(&["init", "-q", "repo"]);
+    git(&["-C", "repo", "commit", "-q", "--allow-empty", "-m", "first"]);
+    let work = home.work().display().to_string();
+    git(&["-C", "repo", "worktree", "add", "-q", "-b", "side", &work]);
+    let mut server = Server::start(&home);
+    let talk = Talk::hold(&server, &home);
+    let children = server.children();
+    server.kill9();
+    wait_gone(&children);
+    git(&["-C", "repo", "worktree", "remove", "--force", &work]);
+    let server = Server::start(&home);
+    let before = listed(&home);
+    let failure = talk.resume(&server).unwrap_err();
+    assert_eq!(failure.reason(), "cwd_missing", "{}", failure.message);
+    assert!(failure.message.contains(&work), "{}", failure.message);
+    assert_eq!(listed(&home), before);
+    talk.check_tombstone(&server);
+    // With the worktree back it is resumed as it is.
+    git(&["-C", "repo", "worktree", "add", "-q", &work, "side"]);
+    assert_eq!(talk.resume(&server).unwrap()["verdict"], "verified");
+}
