@@ -47,6 +47,7 @@ fn ask(what: &str, agent: &SavedAgent, switches: Switches, policy: &AgentPolicy)
         policy: Some(policy),
         holder: None,
         tried: false,
+        max_attempts: 3,
     });
     let decided = match decided {
         Ok(recovery) => format!("continue turn {}", recovery.turn()),

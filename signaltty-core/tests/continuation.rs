@@ -39,6 +39,7 @@ struct Case {
     policy: Option<AgentPolicy>,
     holder: Option<signaltty_core::id::PaneId>,
     tried: bool,
+    max_attempts: u8,
 }
 
 fn turn(n: u64) -> TurnId {
@@ -76,6 +77,7 @@ impl Case {
             policy: Some(policy),
             holder: None,
             tried: false,
+            max_attempts: 3,
         }
     }
 
@@ -99,6 +101,7 @@ impl Case {
             policy: self.policy.as_ref(),
             holder: self.holder,
             tried: self.tried,
+            max_attempts: self.max_attempts,
         })
     }
 }
@@ -268,6 +271,24 @@ fn row_d18_d8_an_agent_that_ended_by_itself_goes_on_by_hand_only() {
 fn d14_starts_in_a_row_that_did_not_last_end_it() {
     check(Ok(2), |case| case.agent().continuity.starts = 2);
     settles(StartsExhausted, |case| case.agent().continuity.starts = 3);
+}
+
+#[test]
+fn inv_r11_the_configuration_may_allow_fewer_attempts_and_never_more() {
+    for (allowed, tried, expected) in [
+        (0, 0, Err(AttemptsExhausted)),
+        (1, 0, Ok(2)),
+        (1, 1, Err(AttemptsExhausted)),
+        (2, 1, Ok(2)),
+        (9, 2, Ok(2)),
+        (9, 3, Err(AttemptsExhausted)),
+    ] {
+        check(expected, |case| {
+            case.max_attempts = allowed;
+            let marker = turns(2, 2, Some((2, true))).marker();
+            case.agent().turns = Turns::from_saved(2, Some(turn(2)), marker, tried);
+        });
+    }
 }
 
 #[test]

@@ -12,7 +12,8 @@ use crate::pane::{EndCause, PaneEnd};
 use crate::restore::PaneState;
 use crate::workspace::Switches;
 
-/// The most automatic attempts at one turn, over all starts (D-14).
+/// The most automatic attempts at one turn, over all starts, that a configuration
+/// may allow; and of automatic starts in a row that do not last (D-14).
 pub const MOST_ATTEMPTS: u8 = 3;
 
 /// What is known of a pane and its workspace.
@@ -34,6 +35,8 @@ pub struct Facts<'a> {
     pub holder: Option<PaneId>,
     /// It was tried since the server started (D-14).
     pub tried: bool,
+    /// How often one turn may be tried, up to [`MOST_ATTEMPTS`].
+    pub max_attempts: u8,
 }
 
 /// A turn that may be continued. Has no public constructor: only
@@ -141,7 +144,7 @@ pub enum NoContinuation {
     #[error("the conversation is open in pane {0}")]
     Duplicate(PaneId),
     /// K11: tried too often, over all starts.
-    #[error("it was tried {MOST_ATTEMPTS} times; continue it by hand")]
+    #[error("it was tried as often as the configuration allows; continue it by hand")]
     AttemptsExhausted,
     /// D-14: automatic starts in a row did not last.
     #[error("{MOST_ATTEMPTS} automatic starts in a row did not last; resume it by hand")]
@@ -270,7 +273,7 @@ pub fn eligibility(facts: &Facts<'_>) -> Result<Recovery, NoContinuation> {
     if let Some(holder) = facts.holder {
         return Err(NoContinuation::Duplicate(holder));
     }
-    if agent.turns.attempts() >= MOST_ATTEMPTS {
+    if agent.turns.attempts() >= facts.max_attempts.min(MOST_ATTEMPTS) {
         return Err(NoContinuation::AttemptsExhausted);
     }
     if agent.continuity.starts >= MOST_ATTEMPTS {

@@ -158,6 +158,8 @@ pub enum Command {
         tab: TabId,
         /// The area in cells.
         area: Size,
+        /// Only while somebody looks at one of its panes alone: not kept (S0-45).
+        zoomed: bool,
     },
     /// A person looked at a pane or wrote into it.
     MarkSeen(PaneId),

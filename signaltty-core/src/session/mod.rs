@@ -9,8 +9,10 @@ mod agents;
 mod arrange;
 mod attempts;
 mod axes;
+mod by_hand;
 mod check;
 mod command;
+mod continuing;
 mod create;
 mod decision;
 mod effect;
@@ -39,9 +41,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-pub use attempts::{ContinueFailure, Delivery};
 pub use check::Violation;
 pub use command::{Command, PaneSpec, SwitchChange};
+pub use continuing::{ContinueFailure, Delivery};
 pub use decision::{Answer, Decision};
 pub use effect::{Effect, PaneVerdict, Program, Reply, SpawnCommand, VerdictWord};
 pub use event::Event;
@@ -105,7 +107,7 @@ impl Default for Config {
             shutdown_window: Duration::from_secs(10),
             default_deadline: Duration::from_secs(10),
             defaults: Switches::default(),
-            max_attempts: 3,
+            max_attempts: crate::restore::MOST_ATTEMPTS,
             carry_bypass: false,
             recovery: RecoveryConfig::default(),
         }
@@ -122,6 +124,8 @@ pub struct Session {
     workspaces: BTreeMap<WorkspaceId, WorkspaceEntry>,
     handles: BTreeMap<Arc<str>, WorkspaceId>,
     tabs: BTreeMap<TabId, Arc<SavedTab>>,
+    /// Tabs of which a pane is shown alone, with the area that they keep.
+    zoomed: BTreeMap<TabId, Size>,
     panes: panes::Panes,
     notifications: Vec<Arc<Notification>>,
     /// Which pane an instance belongs to, while it may still report.
@@ -251,6 +255,7 @@ impl Session {
             workspaces: BTreeMap::new(),
             handles: BTreeMap::new(),
             tabs: BTreeMap::new(),
+            zoomed: BTreeMap::new(),
             panes: panes::Panes::default(),
             notifications: Vec::new(),
             instances: BTreeMap::new(),
@@ -341,6 +346,7 @@ impl Session {
                 saved.panes.extend(panes.map(|pane| Self::saved_pane(pane, history)));
             }
         }
+        self.unzoom(&mut saved);
         saved
     }
 

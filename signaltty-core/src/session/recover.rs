@@ -103,6 +103,7 @@ impl Session {
                     policy: kind.and_then(|kind| self.config.policies.get(kind)),
                     holder: claimed.or(open),
                     tried: false,
+                    max_attempts: self.config.max_attempts,
                 };
                 let planned = plan(&facts);
                 if let (Planned::Resume { .. } | Planned::Continue(_), Some(wanted)) =

@@ -1,5 +1,6 @@
 //! Workspaces, tabs and panes: closing, naming, sizing.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -13,6 +14,7 @@ use crate::agent::Conversation;
 use crate::id::{PaneId, RequestId, TabId, WorkspaceId};
 use crate::layout::{Closed, Point, Rect, Size, rects};
 use crate::restore::PaneState;
+use crate::saved::SavedSession;
 use crate::time::Now;
 use crate::workspace::{Naming, SavedTab, SavedWorkspace};
 
@@ -54,7 +56,9 @@ impl Session {
             Command::SetSwitches { workspace, change } => {
                 Some(self.set_switches(now, workspace, change, out))
             }
-            Command::SetArea { tab, area } => Some(self.set_area(tab, area, out)),
+            Command::SetArea { tab, area, zoomed } => {
+                Some(self.set_area(now, tab, area, zoomed, out))
+            }
             other => self.arrange(now, other, out),
         }
     }
@@ -193,17 +197,50 @@ impl Session {
         Ok(Reply::Done)
     }
 
-    fn set_area(&mut self, tab: TabId, area: Size, out: &mut Vec<Effect>) -> Done {
+    fn set_area(
+        &mut self,
+        now: Now,
+        tab: TabId,
+        area: Size,
+        zoomed: bool,
+        out: &mut Vec<Effect>,
+    ) -> Done {
         let record = self.tabs.get_mut(&tab).ok_or(CommandError::NoSuchTab(tab))?;
+        // The area of the client that drives the tab is kept (D-10); one that
+        // only shows a pane alone is not, and no reason to save (S0-45).
+        let kept = self.zoomed.get(&tab).copied().unwrap_or(record.area);
+        if zoomed {
+            self.zoomed.insert(tab, kept);
+        } else {
+            self.zoomed.remove(&tab);
+            if kept != area {
+                self.save.changed(now.mono);
+            }
+        }
         if record.area != area {
-            // Part of the next save and not worth one of its own: the next client
-            // has a size too, and one that shows a pane alone changes nothing
-            // that is kept (S0-45).
             Arc::make_mut(record).area = area;
             publish(out, Event::TabUpdated { tab });
             self.resize_tab(tab, out);
         }
+        let tabs = &self.tabs;
+        self.zoomed.retain(|tab, _| tabs.contains_key(tab));
         Ok(Reply::Done)
+    }
+
+    /// Takes out of a state to be saved what zooms made of tabs and panes.
+    pub(super) fn unzoom(&self, saved: &mut SavedSession) {
+        for tab in &mut saved.tabs {
+            let Some(kept) = self.zoomed.get(&tab.id) else {
+                continue;
+            };
+            Arc::make_mut(tab).area = *kept;
+            let sizes: BTreeMap<_, _> = rects(&tab.layout, whole(*kept)).into_iter().collect();
+            for pane in &mut saved.panes {
+                if let Some(rect) = sizes.get(&pane.id) {
+                    Arc::make_mut(pane).size = at_least_one(rect.size());
+                }
+            }
+        }
     }
 
     /// Gives every pane of a tab the size that the layout says.

@@ -390,7 +390,11 @@ fn command(what: u8, a: u8, b: u8) -> Command {
             layout: format!("v1:[{}|{}]", pane(b), pane(b + 1)).parse().unwrap(),
             specs: vec![(pane(b + 1), shell()), (pane(b), spec)],
         },
-        8 => Command::SetArea { tab: tab(b), area: Size { cols: u16::from(a) * 30, rows: 24 } },
+        8 => Command::SetArea {
+            tab: tab(b),
+            area: Size { cols: u16::from(a) * 30, rows: 24 },
+            zoomed: a == 3,
+        },
         _ => Command::Resume {
             pane: pane(b),
             anyway: a == 0,

@@ -121,7 +121,7 @@ fn s1_what_makes_no_sense_is_refused_and_changes_nothing() {
 #[test]
 fn a_layout_without_room_is_refused() {
     let mut world = world();
-    world.ask(Command::SetArea { tab: tab(1), area: Size { cols: 2, rows: 24 } });
+    world.ask(Command::SetArea { tab: tab(1), area: Size { cols: 2, rows: 24 }, zoomed: false });
     // One of them has no column any more; a column of both has room.
     let effects = world.ask(Command::SetLayout { tab: tab(1), layout: parsed("v1:[1/2]") });
     assert_eq!(deeds(&effects).last().map(String::as_str), Some("ok"));

@@ -24,6 +24,7 @@ fn furnished() -> World {
     world.ask(Command::SetArea {
         tab: tab(4),
         area: signaltty_core::layout::Size { cols: 120, rows: 40 },
+        zoomed: false,
     });
     world
 }

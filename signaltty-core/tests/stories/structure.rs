@@ -6,7 +6,7 @@ use signaltty_core::session::{Command, Effect, Input};
 
 use crate::support::facts::refusal;
 use crate::support::words::{deeds, words};
-use crate::support::{World, agent, new_workspace, pane, shell, spawn_of, split, tab, ws};
+use crate::support::{World, agent, new_workspace, pane, save_of, shell, spawn_of, split, tab, ws};
 
 #[test]
 fn a_pane_exists_once_its_process_runs() {
@@ -72,7 +72,7 @@ fn a_split_into_no_room_is_refused_and_starts_nothing() {
     let mut world = World::new();
     world.workspace(1, shell());
     let area = Size { cols: 2, rows: 1 };
-    world.ask(Command::SetArea { tab: tab(1), area });
+    world.ask(Command::SetArea { tab: tab(1), area, zoomed: false });
     let before = world.saved();
     assert_eq!(deeds(&world.ask(split(1, 2, shell()))), ["err NO_ROOM"]);
     assert_eq!(world.saved(), before);
@@ -150,7 +150,7 @@ fn d10_a_process_gets_the_size_that_its_pane_has_once_it_runs() {
     world.workspace(1, shell());
     let spawn = world.ask(split(1, 2, shell()));
     let area = Size { cols: 100, rows: 30 };
-    world.ask(Command::SetArea { tab: tab(1), area });
+    world.ask(Command::SetArea { tab: tab(1), area, zoomed: false });
     let effects = world.started(spawn_of(&spawn));
     let sizes = ["resize 50x30", "resize 49x30", "ok created"];
     let mut got = deeds(&effects);
@@ -160,4 +160,32 @@ fn d10_a_process_gets_the_size_that_its_pane_has_once_it_runs() {
     assert_eq!(got, sizes);
     let resized = |effect: &Effect| matches!(effect, Effect::Resize { .. });
     assert_eq!(effects.iter().filter(|e| resized(e)).count(), 2);
+}
+
+#[test]
+fn d10_s0_45_the_area_of_a_client_is_saved_and_that_of_a_zoom_is_not() {
+    let mut world = World::new();
+    world.workspace(1, shell());
+    world.split(1, 2, shell());
+    let mut set = |cols, zoomed| {
+        let area = Size { cols, rows: 30 };
+        world.ask(Command::SetArea { tab: tab(1), area, zoomed });
+        let size = world.pane(pane(1)).record.size.cols;
+        let effects = world.pass(10_000);
+        let saves = !effects.is_empty();
+        if saves {
+            world.save_ok(save_of(&effects));
+        }
+        (size, world.saved().tabs[0].area.cols, saves)
+    };
+    assert_eq!(set(100, false), (50, 100, true));
+    assert_eq!(set(100, false), (50, 100, false));
+    assert_eq!(set(200, true), (100, 100, false));
+    assert_eq!(set(220, true), (110, 100, false));
+    assert_eq!(set(100, false), (50, 100, false));
+    assert_eq!(set(200, true), (100, 100, false));
+    assert_eq!(set(120, false), (60, 120, true));
+    assert_eq!(set(200, true), (100, 120, false));
+    world.crash();
+    assert_eq!(world.pane(pane(1)).record.size, Size { cols: 60, rows: 30 });
 }

@@ -42,7 +42,8 @@ pub(crate) fn command(
             let ask: wire::TabArea = parse(params)?;
             let size = panes::terminal_size(ask.cols, ask.rows);
             let area = Size { cols: size.cols, rows: size.rows };
-            Command::SetArea { tab: resolve::tab(session, &ask.tab)?, area }
+            let tab = resolve::tab(session, &ask.tab)?;
+            Command::SetArea { tab, area, zoomed: ask.zoomed }
         }
         "tab.equalise" => {
             let ask: wire::TabRef = parse(params)?;

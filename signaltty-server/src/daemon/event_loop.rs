@@ -409,7 +409,7 @@ impl Daemon {
                 }
                 let size = panes::terminal_size(cols, rows);
                 let area = signaltty_core::layout::Size { cols: size.cols, rows: size.rows };
-                Command::SetArea { tab: record.tab, area }
+                Command::SetArea { tab: record.tab, area, zoomed: false }
             }
         };
         let request = self.new_request();

@@ -191,6 +191,9 @@ pub struct TabArea {
     pub cols: u16,
     /// The rows; taken as 1 to 500.
     pub rows: u16,
+    /// Only while one of its panes is shown alone: not kept over a restart.
+    #[serde(default)]
+    pub zoomed: bool,
 }
 
 /// `tab.layout`

@@ -119,15 +119,15 @@ fn ask_area(model: &mut Model, out: &mut Effects) {
     if panes.width < 2 || panes.height < 1 {
         return;
     }
-    let wanted = match (model.zoom(), tab.layout.parse::<Layout<PaneId>>()) {
-        (Some(pane), Ok(layout)) => zoomed_area(&layout, pane, panes.width, panes.height),
-        _ => (panes.width, panes.height),
+    let (wanted, zoomed) = match (model.zoom(), tab.layout.parse::<Layout<PaneId>>()) {
+        (Some(pane), Ok(layout)) => (zoomed_area(&layout, pane, panes.width, panes.height), true),
+        _ => ((panes.width, panes.height), false),
     };
     let tab = tab.id.clone();
     if model.area_asked.get(&tab) == Some(&wanted) {
         return;
     }
-    let params = json!({ "tab": tab, "cols": wanted.0, "rows": wanted.1 });
+    let params = json!({ "tab": tab, "cols": wanted.0, "rows": wanted.1, "zoomed": zoomed });
     model.area_asked.insert(tab, wanted);
     out.push(Effect::Call { method: "tab.area", params, env: false, after: After::Nothing });
 }
