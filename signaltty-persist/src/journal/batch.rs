@@ -14,9 +14,13 @@ pub(super) struct Batch {
 
 impl Batch {
     pub(super) fn new(entries: &[Entry], first: u64, prev: u64) -> Self {
+        let room = entries.iter().map(|entry| match entry {
+            Entry::State(draft) => draft.size_hint(),
+            Entry::Passing => 0,
+        });
         let mut batch = Self {
             numbers: Vec::with_capacity(entries.len()),
-            bytes: Vec::new(),
+            bytes: Vec::with_capacity(room.sum()),
             last: prev,
             head: 0,
         };

@@ -3,6 +3,8 @@
 //! The layout is fixed to the byte, so a reader needs no JSON parser to check a
 //! line, and `jq` and `tail` work on it all the same.
 
+use std::io::Write;
+
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use signaltty_core::time::UnixMillis;
@@ -64,15 +66,19 @@ impl Draft {
         Self { at, event: event.to_owned(), payload: payload.to_owned() }
     }
 
+    /// About how many bytes its record has.
+    pub(super) fn size_hint(&self) -> usize {
+        self.event.len() + self.payload.len() + FRAME
+    }
+
     pub(super) fn encode(&self, seq: u64, prev: u64, out: &mut Vec<u8>) {
         let from = out.len();
         let Self { at, event, payload } = self;
-        out.extend_from_slice(
-            format!(
-                "{{\"seq\":{seq},\"prev\":{prev},\"at\":{},\"event\":\"{event}\",\"payload\":",
-                at.0
-            )
-            .as_bytes(),
+        // A vector takes all that is written.
+        let _ = write!(
+            out,
+            "{{\"seq\":{seq},\"prev\":{prev},\"at\":{},\"event\":\"{event}\",\"payload\":",
+            at.0
         );
         out.extend_from_slice(payload.as_bytes());
         seal(out, from);
@@ -180,6 +186,9 @@ pub(super) const OPENED: &str = "journal.opened";
 pub(super) const CLOSED: &str = "journal.closed";
 const OWN: &str = "journal.";
 const MAX_NAME: usize = 64;
+
+/// What a record has around its event and payload, with long numbers.
+const FRAME: usize = 128;
 
 #[cfg(test)]
 mod tests {

@@ -1,9 +1,12 @@
 //! One JSON object on a line that ends in its own checksum.
 
+use std::io::Write;
+
 /// Closes the object that starts at `from`: it must lack its closing brace.
 pub(super) fn seal(out: &mut Vec<u8>, from: usize) {
     let crc = crc32fast::hash(out.get(from..).unwrap_or_default());
-    out.extend_from_slice(format!(",\"crc\":\"{crc:08x}\"}}\n").as_bytes());
+    // A vector takes all that is written.
+    let _ = writeln!(out, ",\"crc\":\"{crc:08x}\"}}");
 }
 
 /// What a line covers by its checksum, if that is right. `line` has no newline.

@@ -20,6 +20,8 @@ pub(super) struct Sequence {
     used: u64,
     /// Numbers up to this one may be used without asking the disk.
     reserved: u64,
+    /// How many are reserved at once.
+    block: u64,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -32,7 +34,7 @@ pub(super) struct SequenceV1 {
 impl Sequence {
     /// Starts above `used`, with nothing reserved.
     pub(super) fn after(id: String, used: u64) -> Self {
-        Self { id, used, reserved: used }
+        Self { id, used, reserved: used, block: BLOCK }
     }
 
     /// Makes sure that so many numbers can be taken.
@@ -47,7 +49,7 @@ impl Sequence {
         }
         let file = SequenceV1 {
             format: 1,
-            reserved_until: (self.reserved.max(self.used) + BLOCK).max(self.used + count),
+            reserved_until: (self.reserved.max(self.used) + self.block).max(self.used + count),
             journal_id: self.id.clone(),
         };
         super::small::write(dir, temporaries, SEQUENCE, &file, Sync::Data)?;
@@ -57,13 +59,16 @@ impl Sequence {
 
     /// Whether the next block should be reserved before it is needed.
     pub(super) fn runs_low(&self) -> bool {
-        self.left() < BLOCK / 2
+        self.left() < self.block / 2
     }
 
     /// Takes numbers that were ensured, and gives the first of them.
     pub(super) fn take(&mut self, count: u64) -> u64 {
         let first = self.used + 1;
         self.used += count;
+        // A reservation costs two syncs: under load it is to come with few of
+        // the batches.
+        self.block = count.saturating_mul(BATCHES).clamp(BLOCK, MAX_BLOCK);
         first
     }
 
@@ -86,7 +91,14 @@ pub(super) fn load<F: Fs>(fs: &F) -> std::io::Result<Small<SequenceV1>> {
     Ok(small.believed(|file: &SequenceV1| file.reserved_until <= MAX_NUMBER))
 }
 
-/// How many numbers are reserved at once.
-pub(super) const BLOCK: u64 = 4_096;
+/// How many numbers are reserved at once, while batches are small.
+const BLOCK: u64 = 4_096;
+
+/// For how many batches like the last one they are reserved.
+const BATCHES: u64 = 512;
+
+/// The most numbers that are reserved at once. A start after a kill skips no
+/// more than one and a half times as many.
+pub(super) const MAX_BLOCK: u64 = 65_536;
 
 pub(super) const SEQUENCE: &str = "event-sequence.json";

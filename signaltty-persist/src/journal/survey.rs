@@ -10,7 +10,7 @@ use std::io::ErrorKind;
 
 use super::file::{ACTIVE, Scan, names, scan};
 use super::retention::{self, CleanV1, EvidenceV1, MarkV1};
-use super::sequence::{self, BLOCK, SequenceV1};
+use super::sequence::{self, MAX_BLOCK, SequenceV1};
 use super::small::Small;
 use crate::fs::Fs;
 
@@ -137,7 +137,7 @@ impl Survey {
         let mut remarks = Vec::new();
         if sequence.is_none() && (used > 0 || self.sequence != Small::Missing) {
             // Later blocks than the ones that the records name may be used.
-            used += 2 * BLOCK;
+            used += 2 * MAX_BLOCK;
             remarks.push(format!(
                 "{} is {}; numbers go on above all that may have been used",
                 sequence::SEQUENCE,
