@@ -48,6 +48,9 @@ class Lab:
         until("the stub", port.exists)
         self.url = f"http://127.0.0.1:{port.read_text()}"
         self.states = set()
+        # What a server starts by itself gets the login shell's environment.
+        path = self.env()["PATH"]
+        (self.dir / ".profile").write_text(f"export PATH='{path}'\n")
         agent.prepare(self)
 
     def close(self):

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 
+import continuing
 from agents import ALL
 from lab import Failed, Lab, require, until
 
@@ -259,7 +260,10 @@ def all_of(lab):
 
 
 # What `real-agents.sh` takes before the agents' names; each is given a lab.
-VERBS = {"resume": all_of}
+VERBS = {
+    "resume": all_of,
+    "continue": lambda lab: continuing.all_of(Story(lab), case),
+}
 
 
 def main():

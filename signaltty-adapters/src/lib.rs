@@ -69,6 +69,8 @@
 //! ```
 #![forbid(unsafe_code)]
 
+#[cfg(any(feature = "claude", feature = "codex", feature = "grok"))]
+mod account;
 mod adapter;
 pub mod anchor;
 #[cfg(feature = "claude")]

@@ -1,6 +1,6 @@
 //! Asks the HTTP server of an agent on the loopback interface.
 //!
-//! Small on purpose: one GET per connection, a deadline for all of it, bounded
+//! Small on purpose: one request per connection, a deadline for all of it, bounded
 //! heads and bodies. What makes a general client unfit is the order: the caller
 //! looks whose socket it is connected to before a password is sent.
 
@@ -40,6 +40,9 @@ pub(crate) enum AskError {
     Protocol { port: u16, what: String },
 }
 
+/// Whether a part of a request that is acted on may have reached the server.
+pub(crate) type MayHaveArrived = bool;
+
 /// An answer whose body is still to be read.
 pub(crate) struct Answer {
     pub(crate) status: u16,
@@ -61,6 +64,58 @@ impl Endpoint<'_> {
         bounds: Bounds,
         ours: &dyn Fn(SocketAddrV4, SocketAddrV4) -> bool,
     ) -> Result<Answer, AskError> {
+        self.ask("GET", path, None, bounds, ours).map_err(|(error, _)| error)
+    }
+
+    /// Sends `body`, JSON, to `path`, as [`get`](Self::get) asks. Whether any of
+    /// it may have arrived comes with an error.
+    pub(crate) fn post(
+        &self,
+        path: &str,
+        body: &str,
+        bounds: Bounds,
+        ours: &dyn Fn(SocketAddrV4, SocketAddrV4) -> bool,
+    ) -> Result<Answer, (AskError, MayHaveArrived)> {
+        self.ask("POST", path, Some(body), bounds, ours)
+    }
+
+    fn ask(
+        &self,
+        method: &str,
+        path: &str,
+        content: Option<&str>,
+        bounds: Bounds,
+        ours: &dyn Fn(SocketAddrV4, SocketAddrV4) -> bool,
+    ) -> Result<Answer, (AskError, MayHaveArrived)> {
+        let mut timed = self.connect(method, path, bounds, ours).map_err(|error| (error, false))?;
+        let port = self.port;
+        let cut = |source| (AskError::Io { port, source }, true);
+        let account = STANDARD.encode(format!("{}:{}", self.user, self.password));
+        let mut end = format!("Authorization: Basic {account}\r\n");
+        if let Some(content) = content {
+            let length = content.len();
+            end.push_str("Content-Type: application/json\r\n");
+            end.push_str(&format!("Content-Length: {length}\r\n\r\n{content}"));
+        } else {
+            end.push_str("\r\n");
+        }
+        timed.get_mut().send(end.as_bytes()).map_err(cut)?;
+        let head = read_head(&mut timed).map_err(cut)?;
+        let (status, frame) =
+            read_frame(&head).map_err(|what| (AskError::Protocol { port, what }, true))?;
+        let body = Body { from: timed, frame, left: bounds.bytes };
+        Ok(Answer { status, body })
+    }
+
+    /// Begins a request, up to where only the password and what follows it are
+    /// missing.
+    fn connect(
+        &self,
+        method: &str,
+        path: &str,
+        bounds: Bounds,
+        ours: &dyn Fn(SocketAddrV4, SocketAddrV4) -> bool,
+    ) -> Result<BufReader<Timed>, AskError> {
         let port = self.port;
         let server = SocketAddrV4::new(Ipv4Addr::LOCALHOST, port);
         let until = Instant::now() + bounds.time;
@@ -76,7 +131,7 @@ impl Endpoint<'_> {
         // A server may accept a connection only once something arrives, and
         // until it does nobody holds the other end.
         let begin = format!(
-            "GET {path} HTTP/1.1\r\nHost: {server}\r\nAccept: application/json\r\n\
+            "{method} {path} HTTP/1.1\r\nHost: {server}\r\nAccept: application/json\r\n\
              Connection: close\r\n"
         );
         timed.get_mut().send(begin.as_bytes()).map_err(cut)?;
@@ -86,14 +141,7 @@ impl Endpoint<'_> {
             }
             std::thread::sleep(ACCEPT_STEP);
         }
-        let account = STANDARD.encode(format!("{}:{}", self.user, self.password));
-        let end = format!("Authorization: Basic {account}\r\n\r\n");
-        timed.get_mut().send(end.as_bytes()).map_err(cut)?;
-        let head = read_head(&mut timed).map_err(cut)?;
-        let (status, frame) =
-            read_frame(&head).map_err(|what| AskError::Protocol { port, what })?;
-        let body = Body { from: timed, frame, left: bounds.bytes };
-        Ok(Answer { status, body })
+        Ok(timed)
     }
 }
 

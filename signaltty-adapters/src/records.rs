@@ -5,7 +5,7 @@
 //! not a link itself, while a linked directory on the way to it is normal.
 //! Nothing here waits for another process. Nothing here writes.
 
-#[cfg(any(feature = "codex", feature = "grok"))]
+#[cfg(any(feature = "claude", feature = "codex", feature = "grok"))]
 mod ends;
 
 use std::fs::File;

@@ -13,23 +13,25 @@ pub(crate) mod line;
 mod question;
 mod record;
 mod report;
+mod turn;
 
 use std::time::Duration;
 
 use async_trait::async_trait;
 use signaltty_core::agent::{
-    AgentPolicy, AgentReport, Anchor, Conversation, Fingerprint, LoadedRule, WitnessSource,
+    AgentPolicy, AgentReport, Anchor, Conversation, Fingerprint, LoadedRule, TurnRecord,
+    WitnessSource,
 };
 use signaltty_core::id::InstanceId;
 use signaltty_core::restore::Refusal;
 
 use crate::anchor::Scan;
-use crate::preflight;
 use crate::spec::known_kind;
 use crate::{
     AdapterError, AgentAdapter, AgentHost, AgentSpec, HookReport, IdForm, InstanceView, Launch,
     LaunchContext, OfficialCommand, PreparedLaunch, Question,
 };
+use crate::{account, preflight};
 
 /// The adapter of Claude Code.
 #[derive(Debug, Clone)]
@@ -118,6 +120,15 @@ impl AgentAdapter for ClaudeAdapter {
     ) -> Result<Anchor, Refusal> {
         preflight::id_has_form(&self.spec, &conversation.id)?;
         Self::scan(conversation, host)?.anchor_anew(conversation.anchor.as_ref())
+    }
+
+    async fn read_turn(&self, conversation: &Conversation, host: &dyn AgentHost) -> TurnRecord {
+        let Ok(path) = record::find(conversation, host) else {
+            return TurnRecord::default();
+        };
+        let anchor = conversation.anchor.as_ref();
+        let prompted = account::prompted(&path, anchor, turn::is_ours);
+        account::newest(&path, turn::read).record(prompted)
     }
 
     async fn inspect(&self, view: &InstanceView, host: &dyn AgentHost) -> Vec<AgentReport> {

@@ -20,13 +20,15 @@ mod lineage;
 mod record;
 mod report;
 mod rollout;
+mod turn;
 
 use std::ffi::OsString;
 use std::time::Duration;
 
 use async_trait::async_trait;
 use signaltty_core::agent::{
-    AgentPolicy, AgentReport, Anchor, Conversation, Fingerprint, LoadedRule, WitnessSource,
+    AgentPolicy, AgentReport, Anchor, Conversation, Fingerprint, LoadedRule, TurnRecord,
+    WitnessSource,
 };
 use signaltty_core::id::InstanceId;
 use signaltty_core::restore::Refusal;
@@ -35,7 +37,7 @@ use self::lineage::Lineage;
 use crate::spec::known_kind;
 use crate::{
     AdapterError, AgentAdapter, AgentHost, AgentSpec, HookReport, IdForm, InstanceView, Launch,
-    LaunchContext, OfficialCommand, PreparedLaunch, preflight,
+    LaunchContext, OfficialCommand, PreparedLaunch, account, preflight,
 };
 
 /// The adapter of Codex.
@@ -119,6 +121,19 @@ impl AgentAdapter for CodexAdapter {
         preflight::id_has_form(&self.spec, &conversation.id)?;
         let lineage = Lineage::read(&self.spec, conversation, host)?;
         lineage.anchor_anew(conversation.anchor.as_ref())
+    }
+
+    async fn read_turn(&self, conversation: &Conversation, host: &dyn AgentHost) -> TurnRecord {
+        let Some(home) = record::home(&conversation.config_env, host) else {
+            return TurnRecord::default();
+        };
+        let Ok(path) = record::find(&home, &conversation.id) else {
+            return TurnRecord::default();
+        };
+        // After a fork, what was saved is in another file.
+        let saved = conversation.anchor.as_ref().filter(|anchor| anchor.record == path);
+        let prompted = account::prompted(&path, saved, turn::is_ours);
+        account::newest(&path, turn::read).record(prompted)
     }
 
     async fn inspect(&self, view: &InstanceView, host: &dyn AgentHost) -> Vec<AgentReport> {

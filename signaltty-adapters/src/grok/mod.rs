@@ -14,12 +14,14 @@ mod evidence;
 pub(crate) mod line;
 mod record;
 mod report;
+mod turn;
 
 use std::time::Duration;
 
 use async_trait::async_trait;
 use signaltty_core::agent::{
-    AgentPolicy, AgentReport, Anchor, Conversation, Fingerprint, LoadedRule, WitnessSource,
+    AgentPolicy, AgentReport, Anchor, Conversation, Fingerprint, LoadedRule, TurnRecord,
+    WitnessSource,
 };
 use signaltty_core::id::InstanceId;
 use signaltty_core::restore::Refusal;
@@ -27,7 +29,7 @@ use signaltty_core::restore::Refusal;
 use crate::spec::known_kind;
 use crate::{
     AdapterError, AgentAdapter, AgentHost, AgentSpec, HookReport, IdForm, InstanceView,
-    OfficialCommand, preflight,
+    OfficialCommand, account, preflight,
 };
 
 /// The adapter of Grok.
@@ -97,6 +99,16 @@ impl AgentAdapter for GrokAdapter {
     ) -> Result<Anchor, Refusal> {
         preflight::id_has_form(&self.spec, &conversation.id)?;
         record::scan(conversation, host)?.anchor_anew(conversation.anchor.as_ref())
+    }
+
+    async fn read_turn(&self, conversation: &Conversation, host: &dyn AgentHost) -> TurnRecord {
+        let Some(dir) = record::dir(conversation, host) else {
+            return TurnRecord::default();
+        };
+        let (history, events) = (dir.join("chat_history.jsonl"), dir.join("events.jsonl"));
+        let anchor = conversation.anchor.as_ref();
+        let prompted = account::prompted(&history, anchor, turn::is_ours);
+        account::newest(&events, turn::read).record(prompted)
     }
 
     async fn inspect(&self, view: &InstanceView, host: &dyn AgentHost) -> Vec<AgentReport> {

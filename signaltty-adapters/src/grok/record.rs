@@ -31,6 +31,11 @@ pub(super) fn sessions(home: &Path) -> PathBuf {
     home.join("sessions")
 }
 
+/// The directory of a conversation, where it is known.
+pub(super) fn dir(conversation: &Conversation, host: &dyn AgentHost) -> Option<PathBuf> {
+    find(&sessions(&home(&conversation.config_env, host)?), conversation).ok()
+}
+
 /// Reads a conversation's record, with its anchor as what was saved.
 pub(super) fn scan(conversation: &Conversation, host: &dyn AgentHost) -> Result<Scan, Refusal> {
     let Some(home) = home(&conversation.config_env, host) else {

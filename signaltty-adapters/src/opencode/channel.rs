@@ -18,6 +18,7 @@ use signaltty_core::agent::{
 };
 use signaltty_core::pane::{Attention, Lifecycle};
 use signaltty_core::restore::{FailureCode, Refusal};
+use signaltty_core::session::{ContinueFailure, Delivery};
 
 use super::launch::{PASSWORD, PORT, USER};
 use super::record;
@@ -113,6 +114,33 @@ pub(super) fn read(
     let mut input = serde_json::Deserializer::from_reader(messages.body());
     Messages(&mut rows).deserialize(&mut input).map_err(silent)?;
     rows.compare(anchor, anchor.record.clone(), anchor.file)
+}
+
+/// Gives the conversation our prompt, addressed to it by its id. What cannot
+/// have arrived is an error; what may have is waited for.
+pub(super) fn prompt(
+    id: &AgentSessionId,
+    view: &InstanceView,
+    host: &dyn AgentHost,
+) -> Result<Delivery, ContinueFailure> {
+    let Some(channel) = Channel::of(view, host) else {
+        return Err(ContinueFailure::Ended);
+    };
+    let part = serde_json::json!({"type": "text", "text": crate::PROMPT});
+    let body = serde_json::json!({ "parts": [part] }).to_string();
+    let path = format!("/session/{id}/prompt_async");
+    let ours = |client: SocketAddrV4, server: SocketAddrV4| {
+        channel.host.holds_connection(&channel.pids, client, server)
+    };
+    match channel.endpoint.post(&path, &body, RECORD, &ours) {
+        Ok(answer) if (200..300).contains(&answer.status) => Ok(Delivery::Accepted),
+        Ok(answer) => {
+            let why = format!("opencode's server refused the prompt with {}", answer.status);
+            Err(ContinueFailure::Refused(why.into()))
+        }
+        Err((_, true)) => Ok(Delivery::Sent),
+        Err((error, false)) => Err(ContinueFailure::Refused(error.to_string().into())),
+    }
 }
 
 /// The channel of one instance.

@@ -24,12 +24,13 @@ use signaltty_core::agent::{
     AgentPolicy, AgentReport, Anchor, Conversation, Fingerprint, LoadedRule, WitnessSource,
 };
 use signaltty_core::id::InstanceId;
-use signaltty_core::restore::Refusal;
+use signaltty_core::restore::{Continuation, Refusal};
+use signaltty_core::session::{ContinueFailure, Delivery};
 
 use crate::spec::known_kind;
 use crate::{
-    AdapterError, AgentAdapter, AgentHost, AgentSpec, HookReport, IdForm, InstanceView, Launch,
-    LaunchContext, OfficialCommand, PreparedLaunch, preflight,
+    AdapterError, AgentAdapter, AgentHost, AgentInput, AgentSpec, HookReport, IdForm, InstanceView,
+    Launch, LaunchContext, OfficialCommand, PreparedLaunch, preflight,
 };
 
 /// The adapter of OpenCode.
@@ -128,6 +129,17 @@ impl AgentAdapter for OpenCodeAdapter {
         preflight::id_has_form(&self.spec, &conversation.id)?;
         let found = record::read(conversation, host)?;
         found.rows.anchor_anew(conversation.anchor.as_ref(), found.path, Some(found.file))
+    }
+
+    /// Addressed to the conversation, never typed.
+    async fn continue_turn(
+        &self,
+        continuation: &Continuation,
+        view: &InstanceView,
+        _input: &mut dyn AgentInput,
+        host: &dyn AgentHost,
+    ) -> Result<Delivery, ContinueFailure> {
+        channel::prompt(continuation.verified().id(), view, host)
     }
 
     async fn inspect(&self, view: &InstanceView, host: &dyn AgentHost) -> Vec<AgentReport> {
