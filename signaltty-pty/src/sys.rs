@@ -71,7 +71,7 @@ pub(crate) fn prepare_child(command: &mut Command) {
             ioctl_tiocsctty(stdin().as_fd())?;
             reset_signals()?;
             hide_descriptors();
-            if let Some(limit) = descriptors.clone() {
+            if let Some(limit) = descriptors {
                 setrlimit(Resource::Nofile, limit)?;
             }
             die_with_parent(parent)

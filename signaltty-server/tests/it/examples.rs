@@ -5,11 +5,12 @@
 mod follow_events;
 
 use std::path::Path;
+use std::process::Command;
 
 use serde_json::json;
 use signaltty_server::config::{Overrides, Paths};
 
-use super::support::{Home, PATIENCE, Server};
+use super::support::{Home, PATIENCE, Server, programs};
 use follow_events::{Follower, Next};
 
 fn paths(home: &Home) -> Paths {
@@ -71,4 +72,29 @@ async fn a_follower_goes_on_after_a_restart_and_recovers_from_lost_history() {
     let (everything, _) = until_named(&mut follower, "second").await;
     assert_eq!(everything, 1);
     drop(server);
+}
+
+#[test]
+fn a_shell_script_runs_commands_in_panes_and_says_how_they_ended() {
+    if !programs::has("jq") {
+        return;
+    }
+    let home = Home::new();
+    let _server = Server::start(&home);
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/run_in_panes.sh");
+    let run = Command::new(script)
+        .args(["true", "echo broken; exit 3", "kill -9 $$"])
+        .env("SIGNALTTY", env!("CARGO_BIN_EXE_signaltty"))
+        .env("SIGNALTTY_SOCKET", home.socket())
+        .env("SIGNALTTY_STATE_DIR", home.state())
+        .current_dir(home.work())
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&run.stdout);
+    let errors = String::from_utf8_lossy(&run.stderr);
+    assert_eq!(run.status.code(), Some(1), "{said}{errors}");
+    let lines: Vec<_> = said.lines().collect();
+    assert_eq!(lines[0], "ok      true");
+    assert_eq!(lines[1], "failed  echo broken; exit 3 (code 3): broken");
+    assert!(lines[2].starts_with("failed  kill -9 $$ (signal 9)"), "{said}");
 }

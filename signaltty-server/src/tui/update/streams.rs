@@ -67,7 +67,7 @@ pub(super) fn settle(model: &mut Model, out: &mut Effects) {
         // An answer that was on its way came from the stream that this one replaces.
         let waits = |scroll: &Scroll| scroll.pane == pane && !scroll.loaded;
         let waiting = match &model.mode {
-            Mode::Scroll(scroll) => waits(&**scroll),
+            Mode::Scroll(scroll) => waits(scroll),
             _ => model.scrolled.as_deref().is_some_and(waits),
         };
         if waiting {

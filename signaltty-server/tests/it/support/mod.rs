@@ -5,6 +5,7 @@ pub mod frames;
 pub mod home;
 pub mod logind;
 pub mod process;
+pub mod programs;
 pub mod random;
 pub mod refusal;
 pub mod server;
