@@ -112,21 +112,18 @@ impl Git {
             (child.wait().await, stdout, stderr)
         };
         let mut work = std::pin::pin!(work);
-        let (status, stdout, stderr) = match timeout(limit, &mut work).await {
-            Ok(done) => done,
-            Err(_) => {
-                // Asked first, so that it removes what it made half.
-                for signal in [Signal::TERM, Signal::KILL] {
-                    if let Some(group) = group {
-                        let _ = kill_process_group(group, signal);
-                    }
-                    if timeout(GRACE, &mut work).await.is_ok() {
-                        break;
-                    }
+        let Ok((status, stdout, stderr)) = timeout(limit, &mut work).await else {
+            // Asked first, so that it removes what it made half.
+            for signal in [Signal::TERM, Signal::KILL] {
+                if let Some(group) = group {
+                    let _ = kill_process_group(group, signal);
                 }
-                let message = format!("{} did not end within {limit:?}", shown(args));
-                return Err(WireError::new(code::TIMEOUT, message));
+                if timeout(GRACE, &mut work).await.is_ok() {
+                    break;
+                }
             }
+            let message = format!("{} did not end within {limit:?}", shown(args));
+            return Err(WireError::new(code::TIMEOUT, message));
         };
         let failed = |error| {
             WireError::new(code::IO_ERROR, format!("{} cannot be watched: {error}", shown(args)))
