@@ -390,7 +390,7 @@ fn inv_r3_nothing_starts_by_itself_on_an_unsound_record() {
 }
 
 #[test]
-fn inv_r5_a_prompt_needs_the_proof_of_the_process_that_runs() {
+fn s1_25_inv_r5_a_prompt_needs_the_proof_of_the_process_that_runs() {
     let [a, b] = instances();
     let mut case = Case::new();
     let spawn_a = spawn(&mut case);

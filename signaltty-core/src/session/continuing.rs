@@ -132,11 +132,14 @@ impl Session {
         if let Some(heard) = self.heard(pane) {
             heard.lifecycle = heard.lifecycle.filter(|had| *had != Lifecycle::Idle).or(Some(doing));
         }
+        // Before the pane goes live, which takes up what was heard and may clear
+        // the marker: the continuation is a turn of its own all the same (K7).
+        let marked = self.agent_mut(pane).and_then(|agent| agent.turns.marker());
+        let marked = marked.map(|marker| marker.turn);
         let by_itself = self.close_continuing(now, pane, out);
         let Some(agent) = self.agent_mut(pane) else {
             return;
         };
-        let marked = agent.turns.marker().map(|marker| marker.turn);
         // What it works on now is the continuation, counted already or not.
         let turn = match marked {
             Some(marked) if agent.turns.newest() == marked.get() => agent.turns.accepted(),

@@ -28,6 +28,8 @@ pub struct World {
     epoch: u64,
     requests: u64,
     pub open: BTreeSet<RequestId>,
+    /// Attempts at a turn that later starts allow.
+    pub max_attempts: u8,
     /// The session as it started, and all that it was told since, with what it
     /// said.
     start: Session,
@@ -45,6 +47,7 @@ impl World {
             epoch: 1,
             requests: 0,
             open: BTreeSet::new(),
+            max_attempts: 3,
         }
     }
 
@@ -59,17 +62,23 @@ impl World {
         self.restart_from(self.saved());
     }
 
-    fn restart_from(&mut self, mut saved: SavedSession) {
+    pub fn restart_from(&mut self, mut saved: SavedSession) {
         saved.emptied_by_user = false;
         self.epoch += 1;
         self.open.clear();
         let epoch = ServerEpoch(self.epoch);
-        let (session, problems) = Session::restore(saved, epoch, config(), self.clock());
+        let (session, problems) = Session::restore(saved, epoch, self.config(), self.clock());
         assert_eq!(problems, [], "what was saved is valid");
         self.start = session.clone();
         self.log.clear();
         self.session = session;
         assert_eq!(self.session.check(), Ok(()));
+    }
+
+    fn config(&self) -> Config {
+        let mut config = config();
+        config.max_attempts = self.max_attempts;
+        config
     }
 
     pub fn clock(&self) -> Now {
