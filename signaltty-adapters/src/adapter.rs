@@ -13,8 +13,8 @@ use signaltty_core::restore::{Continuation, Refusal};
 use signaltty_core::session::{ContinueFailure, Delivery};
 
 use crate::{
-    AdapterError, AgentHost, AgentSpec, Launch, LaunchContext, LaunchFacts, OfficialCommand,
-    PreparedLaunch, Question,
+    AdapterError, AgentHost, AgentSpec, ByHand, Launch, LaunchContext, LaunchFacts,
+    OfficialCommand, PreparedLaunch, Question,
 };
 
 /// One agent: its records, its resume command, and the evidence that it shows.
@@ -40,6 +40,13 @@ pub trait AgentAdapter: Send + Sync {
     /// Shown for as long as it shows none (D-22). By default it is expected to.
     fn unfollowable(&self, _argv: &[OsString]) -> Option<String> {
         None
+    }
+
+    /// What is seen of the agent in a shell, and the hooks that a person can have
+    /// installed for more. By default nothing is known and nothing is to be
+    /// installed.
+    fn by_hand(&self) -> ByHand {
+        ByHand { without: "not known", hooks: None }
     }
 
     /// Adds what the agent needs to report to us, without touching a file of

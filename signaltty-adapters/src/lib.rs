@@ -121,6 +121,7 @@ pub mod testing;
 mod text;
 #[cfg(any(feature = "codex", feature = "grok"))]
 mod turns;
+mod user_hooks;
 
 pub use adapter::{AgentAdapter, AgentInput, HookReport, InstanceView, PROMPT};
 #[cfg(feature = "claude")]
@@ -141,3 +142,6 @@ pub use proc::{Job, ProcHost};
 pub use question::Question;
 pub use registry::{Adapters, RegistryError};
 pub use spec::{AgentSpec, IdForm};
+pub use user_hooks::{
+    ByHand, HookEntries, HookFileError, HookForm, HookState, OWNER, Removed, UserFile, UserHooks,
+};

@@ -8,6 +8,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use super::question;
+use crate::user_hooks::quoted;
 use crate::{AdapterError, Integration, Launch, LaunchContext, LaunchFile, PreparedLaunch};
 
 /// Adds our settings to a launch.
@@ -54,20 +55,13 @@ fn settings(hook_program: &Path) -> Result<Vec<u8>, AdapterError> {
     let command = format!("{} hook claude", quoted(program));
     let hooks: serde_json::Map<String, Value> = EVENTS
         .iter()
-        .map(|event| {
-            let waits = *event == question::EVENT;
-            let seconds = if waits { QUESTION_SECONDS } else { HOOK_SECONDS };
+        .map(|(event, seconds)| {
             let one = json!({"type": "command", "command": command, "timeout": seconds});
             ((*event).to_owned(), json!([{"hooks": [one]}]))
         })
         .collect();
     serde_json::to_vec_pretty(&json!({"hooks": hooks}))
         .map_err(|error| AdapterError::Launch(error.to_string()))
-}
-
-/// Quoted for a POSIX shell.
-fn quoted(text: &str) -> String {
-    format!("'{}'", text.replace('\'', r"'\''"))
 }
 
 /// What a command line leaves us.
@@ -153,9 +147,15 @@ fn ends_short(arg: &str) -> bool {
         .any(|option| matches!(option, 'p' | 'v' | 'h'))
 }
 
-/// The reports that we take.
-const EVENTS: [&str; 6] =
-    ["SessionStart", "SessionEnd", "UserPromptSubmit", "PermissionRequest", "Notification", "Stop"];
+/// The reports that we take, and how long Claude waits for each.
+pub(super) const EVENTS: [(&str, u32); 6] = [
+    ("SessionStart", HOOK_SECONDS),
+    ("SessionEnd", HOOK_SECONDS),
+    ("UserPromptSubmit", HOOK_SECONDS),
+    (question::EVENT, QUESTION_SECONDS),
+    ("Notification", HOOK_SECONDS),
+    ("Stop", HOOK_SECONDS),
+];
 
 /// How long Claude waits for a report to be passed on.
 const HOOK_SECONDS: u32 = 5;

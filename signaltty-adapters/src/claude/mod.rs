@@ -28,8 +28,9 @@ use signaltty_core::restore::Refusal;
 use crate::anchor::Scan;
 use crate::spec::known_kind;
 use crate::{
-    AdapterError, AgentAdapter, AgentHost, AgentSpec, HookReport, IdForm, InstanceView, Launch,
-    LaunchContext, OfficialCommand, PreparedLaunch, Question,
+    AdapterError, AgentAdapter, AgentHost, AgentSpec, ByHand, HookEntries, HookForm, HookReport,
+    IdForm, InstanceView, Launch, LaunchContext, OfficialCommand, PreparedLaunch, Question,
+    UserFile, UserHooks,
 };
 use crate::{account, preflight};
 
@@ -69,6 +70,28 @@ impl Default for ClaudeAdapter {
 impl AgentAdapter for ClaudeAdapter {
     fn spec(&self) -> &AgentSpec {
         &self.spec
+    }
+
+    fn by_hand(&self) -> ByHand {
+        ByHand {
+            without: "found and followed by its own list of what runs: conversation, working, \
+                      waiting for you, idle",
+            hooks: Some(UserHooks {
+                adds: "permissions that `signaltty answer` can give, messages, and `done` at the \
+                       moment of the end of a turn",
+                note: None,
+                file: UserFile {
+                    chosen: Some((CONFIG_VAR, "settings.json")),
+                    below_home: ".claude/settings.json",
+                },
+                form: HookForm::Entries(HookEntries {
+                    agent: "claude",
+                    events: &hooks::EVENTS,
+                    grouped: true,
+                    version: None,
+                }),
+            }),
+        }
     }
 
     fn prepare_launch(

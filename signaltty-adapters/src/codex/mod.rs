@@ -36,8 +36,8 @@ use signaltty_core::restore::Refusal;
 use self::lineage::Lineage;
 use crate::spec::known_kind;
 use crate::{
-    AdapterError, AgentAdapter, AgentHost, AgentSpec, HookReport, IdForm, InstanceView, Launch,
-    LaunchContext, OfficialCommand, PreparedLaunch, account, preflight,
+    AdapterError, AgentAdapter, AgentHost, AgentSpec, ByHand, HookReport, IdForm, InstanceView,
+    Launch, LaunchContext, OfficialCommand, PreparedLaunch, account, preflight,
 };
 
 /// The adapter of Codex.
@@ -72,6 +72,16 @@ impl AgentAdapter for CodexAdapter {
 
     fn unfollowable(&self, argv: &[OsString]) -> Option<String> {
         launch::unfollowable(argv)
+    }
+
+    fn by_hand(&self) -> ByHand {
+        ByHand {
+            without: "`codex --no-daemon` is found and followed by its lock and its record; a \
+                      plain `codex` works in a server that all terminals share, and cannot be \
+                      attributed to a pane: type `codex --no-daemon`. Its hooks would need a trust \
+                      that only you can give, so none are installed",
+            hooks: None,
+        }
     }
 
     fn prepare_launch(

@@ -24,8 +24,8 @@ use signaltty_core::restore::{FailureCode, Refusal};
 
 use crate::spec::known_kind;
 use crate::{
-    AdapterError, AgentAdapter, AgentHost, AgentSpec, HookReport, IdForm, InstanceView,
-    OfficialCommand, preflight,
+    AdapterError, AgentAdapter, AgentHost, AgentSpec, ByHand, HookEntries, HookForm, HookReport,
+    IdForm, InstanceView, OfficialCommand, UserFile, UserHooks, preflight,
 };
 
 /// The adapter of the Cursor CLI. Not run against the real program.
@@ -61,10 +61,30 @@ impl AgentAdapter for CursorAdapter {
 
     fn unfollowable(&self, _argv: &[OsString]) -> Option<String> {
         Some(
-            "cursor-agent shows its conversation only through hooks; set `signaltty hook cursor` \
-             as the command of beforeSubmitPrompt and stop in ~/.cursor/hooks.json"
+            "cursor-agent shows its conversation only through hooks; `signaltty integration \
+             install cursor` sets them"
                 .to_owned(),
         )
+    }
+
+    fn by_hand(&self) -> ByHand {
+        ByHand {
+            without: "found, but its conversation is not seen",
+            hooks: Some(UserHooks {
+                adds: "the conversation, working and done",
+                note: Some(
+                    "follows public reports; it was not run against the real cursor-agent, which \
+                     needs a login",
+                ),
+                file: UserFile { chosen: None, below_home: ".cursor/hooks.json" },
+                form: HookForm::Entries(HookEntries {
+                    agent: "cursor",
+                    events: &EVENTS,
+                    grouped: false,
+                    version: Some(1),
+                }),
+            }),
+        }
     }
 
     fn resume_command(&self, conversation: &Conversation) -> Result<OfficialCommand, AdapterError> {
@@ -131,6 +151,11 @@ impl AgentAdapter for CursorAdapter {
         Vec::new()
     }
 }
+
+/// The reports that we take. One event that Cursor does not know voids the whole
+/// file, so there is none that was not seen in use. It takes no time limit.
+const EVENTS: [(&str, u32); 4] =
+    [("sessionStart", 0), ("beforeSubmitPrompt", 0), ("stop", 0), ("sessionEnd", 0)];
 
 /// Where its records live.
 const IDENTITY: [&str; 2] = ["CURSOR_CONFIG_DIR", "XDG_CONFIG_HOME"];

@@ -28,7 +28,7 @@ use signaltty_core::restore::Refusal;
 
 use crate::spec::known_kind;
 use crate::{
-    AdapterError, AgentAdapter, AgentHost, AgentSpec, HookReport, IdForm, InstanceView,
+    AdapterError, AgentAdapter, AgentHost, AgentSpec, ByHand, HookReport, IdForm, InstanceView,
     OfficialCommand, account, preflight,
 };
 
@@ -60,6 +60,14 @@ impl Default for GrokAdapter {
 impl AgentAdapter for GrokAdapter {
     fn spec(&self) -> &AgentSpec {
         &self.spec
+    }
+
+    fn by_hand(&self) -> ByHand {
+        ByHand {
+            without: "found and followed by its own list of what runs and its record; it needs \
+                      nothing",
+            hooks: None,
+        }
     }
 
     fn resume_command(&self, conversation: &Conversation) -> Result<OfficialCommand, AdapterError> {

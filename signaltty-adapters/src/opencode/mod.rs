@@ -7,6 +7,9 @@
 //! has of the saved conversation is compared, and whatever is sent later is
 //! addressed to it and never typed (`docs/adr/0004-addressed-channel.md`).
 //!
+//! One that a person typed into a shell has no server of ours. A plugin in the
+//! person's own files, if it was installed, reports its turns instead.
+//!
 //! A turn, which the same server shows while it runs, says what a pane holds
 //! that nobody resumed.
 //!
@@ -14,7 +17,9 @@
 
 mod channel;
 mod launch;
+mod plugin;
 mod record;
+mod report;
 
 use std::ffi::OsString;
 use std::time::Duration;
@@ -29,8 +34,9 @@ use signaltty_core::session::{ContinueFailure, Delivery};
 
 use crate::spec::known_kind;
 use crate::{
-    AdapterError, AgentAdapter, AgentHost, AgentInput, AgentSpec, HookReport, IdForm, InstanceView,
-    Launch, LaunchContext, OfficialCommand, PreparedLaunch, preflight,
+    AdapterError, AgentAdapter, AgentHost, AgentInput, AgentSpec, ByHand, HookForm, HookReport,
+    IdForm, InstanceView, Launch, LaunchContext, OfficialCommand, PreparedLaunch, UserFile,
+    UserHooks, preflight,
 };
 
 /// The adapter of OpenCode.
@@ -66,10 +72,29 @@ impl AgentAdapter for OpenCodeAdapter {
 
     fn unfollowable(&self, _argv: &[OsString]) -> Option<String> {
         Some(
-            "an opencode that was typed into a shell does not show its conversation; start it as \
-             the pane's own program, such as with `signaltty pane split PANE -- opencode`"
+            "an opencode that was typed into a shell does not show its conversation by itself; \
+             have its plugin installed with `signaltty integration install opencode` and start it \
+             again, or start it as the pane's own program with `signaltty pane split PANE -- \
+             opencode`"
                 .to_owned(),
         )
+    }
+
+    fn by_hand(&self) -> ByHand {
+        ByHand {
+            without: "found, but its conversation is not seen; one that is a pane's own program \
+                      is followed without a plugin",
+            hooks: Some(UserHooks {
+                adds: "the conversation from the first prompt on, working, waiting for a \
+                       permission, done",
+                note: Some("read by opencode when it starts"),
+                file: UserFile {
+                    chosen: Some(("XDG_CONFIG_HOME", "opencode/plugin/signaltty.js")),
+                    below_home: ".config/opencode/plugin/signaltty.js",
+                },
+                form: HookForm::Whole(plugin::source),
+            }),
+        }
     }
 
     fn prepare_launch(
@@ -87,11 +112,10 @@ impl AgentAdapter for OpenCodeAdapter {
 
     fn read_report(
         &self,
-        _instance: InstanceId,
-        _report: &HookReport<'_>,
+        instance: InstanceId,
+        report: &HookReport<'_>,
     ) -> Result<AgentReport, AdapterError> {
-        let why = "opencode is followed through its own server and has no hooks of ours";
-        Err(AdapterError::Report(why.to_owned()))
+        report::read(&self.spec, instance, report.payload)
     }
 
     async fn preflight(

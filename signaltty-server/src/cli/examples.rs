@@ -112,6 +112,15 @@ const EXAMPLES: &[(&str, &[&str])] = &[
     ),
     ("notifications", &["signaltty notifications --unread", "signaltty notifications --read all"]),
     ("next", &["signaltty attach \"$(signaltty next)\""]),
+    (
+        "integration install",
+        &["signaltty integration install cursor", "signaltty integration install"],
+    ),
+    ("integration uninstall", &["signaltty integration uninstall cursor"]),
+    (
+        "integration status",
+        &["signaltty integration status", "signaltty integration status codex --json"],
+    ),
     ("shutdown", &["signaltty shutdown", "signaltty shutdown --force"]),
     ("demo", &["signaltty demo", "signaltty demo --keep"]),
     (

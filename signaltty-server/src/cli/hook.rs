@@ -27,6 +27,9 @@ use crate::protocol::{AgentHook, Decided, HookAnswer};
 pub(super) struct HookArgs {
     /// Whose hook it is
     agent: String,
+    /// Who put the hook into a file of a person
+    #[arg(long, hide = true)]
+    owner: Option<String>,
     /// Show the server's answer on standard error
     #[arg(long)]
     debug: bool,
@@ -58,7 +61,8 @@ pub(super) fn run(args: &[OsString]) {
         let Some(Verb::Hook(args)) = cli.verb else {
             return Err("another verb than hook".to_owned());
         };
-        let report = Report::of(args.agent, |name| std::env::var_os(name))?;
+        let mut report = Report::of(args.agent, |name| std::env::var_os(name))?;
+        report.installed = args.owner.is_some();
         report.send(io::stdin(), waits)
     });
     if let Some(output) = &ended.output {
@@ -125,6 +129,8 @@ struct Report {
     agent: String,
     launch: String,
     agent_pid: Option<u32>,
+    /// Whether `signaltty integration` put the hook there.
+    installed: bool,
 }
 
 impl Report {
@@ -142,6 +148,7 @@ impl Report {
             agent_pid: if agent == "claude" { pid() } else { None },
             launch: launch.map_err(|_| "SIGNALTTY_LAUNCH is not UTF-8".to_owned())?,
             agent,
+            installed: false,
         })
     }
 
@@ -158,6 +165,7 @@ impl Report {
             launch: self.launch,
             payload: String::from_utf8_lossy(&payload).into_owned(),
             agent_pid: self.agent_pid,
+            installed: self.installed,
         };
         let paths =
             Paths { state_dir: PathBuf::new(), runtime_dir: PathBuf::new(), socket: self.socket };
@@ -297,6 +305,7 @@ mod tests {
                 agent: "claude".into(),
                 launch: "secret".into(),
                 agent_pid: None,
+                installed: false,
             };
             let told = std::cell::Cell::new(false);
             let ended = report.send(&b"{}"[..], &|| told.set(true));
@@ -317,6 +326,7 @@ mod tests {
             agent: "claude".into(),
             launch: "secret".into(),
             agent_pid: None,
+            installed: false,
         };
         let server = std::thread::spawn(move || {
             let (mut stream, _) = listener.accept().unwrap();

@@ -15,6 +15,7 @@ mod forget;
 mod generate;
 mod hook;
 mod inbox;
+mod integration;
 mod link;
 mod pane;
 mod place;
@@ -130,6 +131,9 @@ enum Verb {
     Restore(recovery::RestoreArgs),
     /// Print events as JSON lines
     Events(events::EventsArgs),
+    /// Put hooks into your own files, for agents that you start by hand
+    #[command(subcommand)]
+    Integration(integration::IntegrationVerb),
     /// Report to the server; for agents
     #[command(hide = true)]
     Hook(hook::HookArgs),
@@ -216,6 +220,7 @@ async fn run(context: &Context, verb: Option<Verb>) -> Result<Exit, Failure> {
         Verb::Notify(args) => inbox::notify(context, args).await?,
         Verb::Notifications(args) => inbox::notifications(context, args).await?,
         Verb::Next => inbox::next(context).await?,
+        Verb::Integration(verb) => integration::run(context, &verb)?,
         Verb::Completions(args) => generate::completions(context, &args)?,
         Verb::Man(args) => generate::man(&args)?,
         Verb::Continue(args) => return recovery::go_on(context, args).await,

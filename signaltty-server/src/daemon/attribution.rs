@@ -31,6 +31,8 @@ pub(crate) struct LaunchRecord {
     pub(crate) host: Arc<ProcHost>,
     /// What was started, where that is no agent.
     pub(crate) shell: Option<Shell>,
+    /// Whether its agent reports by what was added to this very launch.
+    pub(crate) wired: bool,
 }
 
 impl LaunchRecord {
@@ -277,6 +279,7 @@ mod tests {
             },
             host: Arc::new(ProcHost { home: None, path: Default::default() }),
             shell: None,
+            wired: true,
         });
         launches
     }

@@ -46,6 +46,8 @@ pub(crate) struct Prepared {
     pub(crate) files: Vec<PathBuf>,
     /// What a person would have to do so that the agent can report.
     pub(crate) integration: Option<String>,
+    /// Whether the agent reports by what was added to this launch.
+    pub(crate) wired: bool,
     /// What the adapter noted of the launch. In memory only.
     pub(crate) facts: LaunchFacts,
 }
@@ -91,9 +93,9 @@ impl Launcher<'_> {
             Some(adapter) => self.wire(adapter, instance, launch),
             None => PreparedLaunch::unchanged(launch),
         };
-        let integration = match wired.integration {
-            Integration::Needed(what) => Some(what),
-            _ => None,
+        let (integration, is_wired) = match wired.integration {
+            Integration::Needed(what) => (Some(what), false),
+            other => (None, other == Integration::Injected),
         };
         let launch = wired.launch;
         let size = super::panes::terminal_size(size.cols, size.rows);
@@ -107,6 +109,7 @@ impl Launcher<'_> {
             cwd,
             files: wired.files.into_iter().map(|file| file.path).collect(),
             integration,
+            wired: is_wired,
             facts: wired.facts,
         })
     }

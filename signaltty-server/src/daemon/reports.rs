@@ -58,6 +58,7 @@ impl Daemon {
             launch: ask.launch,
             payload: String::new(),
             agent_pid: ask.agent_pid,
+            installed: false,
         };
         let malformed = |error: String| WireError::new(code::BAD_PARAMS, error);
         let kind = kind_of(&hook)?;
@@ -133,6 +134,10 @@ impl Daemon {
             .launches
             .attribute(around, peer, kind, secret, agent)
             .map_err(|reason| reason.to_string())?;
+        // Else each of its questions would be asked twice.
+        if hook.installed && launch.wired {
+            return Err("this launch reports by hooks of its own".to_owned());
+        }
         let adapter = self.adapters.of(kind);
         let adapter = adapter.ok_or_else(|| format!("this server has no adapter for {kind}"))?;
         Ok((Arc::clone(adapter), launch.view.clone()))

@@ -376,6 +376,10 @@ pub struct AgentHook {
     /// The agent's process, where it says so itself.
     #[serde(default)]
     pub agent_pid: Option<u32>,
+    /// Whether the hook stands in a file of the person, by `integration
+    /// install`. It is not heard where the launch has hooks of its own.
+    #[serde(default)]
+    pub installed: bool,
 }
 
 /// `agent.report_session`

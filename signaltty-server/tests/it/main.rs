@@ -31,6 +31,7 @@ mod hooks;
 mod host;
 mod host_watch;
 mod inbox;
+mod integration;
 mod kills;
 mod leftovers;
 mod log;
