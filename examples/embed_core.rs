@@ -132,6 +132,7 @@ fn spec(program: &str, agent: Option<signaltty_core::agent::AgentKind>) -> PaneS
         env: SavedEnv::filter([("TERM", "xterm-256color"), ("TOKEN", "never kept")]),
         agent,
         config_env: ConfigEnv::default(),
+        options: Default::default(),
     }
 }
 

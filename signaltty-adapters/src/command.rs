@@ -4,6 +4,8 @@ use std::ffi::{OsStr, OsString};
 
 use signaltty_core::agent::AgentSessionId;
 
+use crate::CarriedOptions;
+
 /// A command that an adapter built from a parsed id. Executed, never typed
 /// (D-4). The automatic path takes nothing else (R3), and there is no way to
 /// make one from saved argv.
@@ -23,6 +25,13 @@ impl OfficialCommand {
         argv.extend(before.iter().map(|arg| arg.as_ref().to_owned()));
         argv.push(id.as_str().into());
         Self { argv }
+    }
+
+    /// The same command with the options that are carried over, behind the id.
+    #[must_use]
+    pub fn with_options(mut self, options: &CarriedOptions) -> Self {
+        self.argv.extend(options.args().iter().cloned());
+        self
     }
 
     /// Program and arguments.

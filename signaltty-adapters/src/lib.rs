@@ -97,6 +97,7 @@ mod lines;
 mod loopback;
 #[cfg(feature = "opencode")]
 mod opencode;
+mod options;
 #[cfg(any(
     feature = "claude",
     feature = "codex",
@@ -138,6 +139,7 @@ pub use host::{AgentHost, OpenFile, ProcessInfo};
 pub use launch::{Integration, Launch, LaunchContext, LaunchFacts, LaunchFile, PreparedLaunch};
 #[cfg(feature = "opencode")]
 pub use opencode::OpenCodeAdapter;
+pub use options::{AtResume, CarriedOptions, OptionRule, Takes};
 pub use proc::{Job, ProcHost};
 pub use question::Question;
 pub use registry::{Adapters, RegistryError};

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use signaltty_core::agent::{AgentKind, AgentPolicy, AgentSessionId};
 
-use crate::AdapterError;
+use crate::{AdapterError, OptionRule};
 
 /// Everything about an agent that is not code.
 #[derive(Debug, Clone)]
@@ -22,6 +22,9 @@ pub struct AgentSpec {
     /// Variables of an outer agent of this kind that a pane must not inherit
     /// (D-12).
     pub scrubbed_vars: &'static [&'static str],
+    /// Options of its launch that a resume may carry over, and those whose values
+    /// must not be taken for others (D-29). Without any, nothing is carried over.
+    pub options: &'static [OptionRule],
     /// What it can show, and until when.
     pub policy: AgentPolicy,
     /// How often it is looked at while it must prove something. Usually a look
@@ -43,6 +46,7 @@ impl AgentSpec {
             id_form,
             identity_vars: &[],
             scrubbed_vars: &[],
+            options: &[],
             policy,
             look_every: LOOK_EVERY,
         }

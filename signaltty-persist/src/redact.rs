@@ -7,6 +7,8 @@
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
+use signaltty_core::agent::LaunchOptions;
+
 /// What stands in the place of a value.
 pub const REDACTED: &str = "[redacted]";
 
@@ -53,6 +55,25 @@ pub fn redact(argv: &[OsString]) -> Vec<OsString> {
     out
 }
 
+/// Options of a launch without those that hold a known key: of them only the
+/// name is kept. An option whose value was left out could not be carried over.
+pub fn without_keys(options: &LaunchOptions) -> LaunchOptions {
+    let mut safe = LaunchOptions::default();
+    for option in options.kept() {
+        let name = OsString::from(option.name());
+        let argv: Vec<_> = std::iter::once(name).chain(option.value().map(Into::into)).collect();
+        if redact(&argv) == argv {
+            safe.keep(option.clone());
+        } else {
+            safe.drop_named(option.name());
+        }
+    }
+    for name in options.dropped() {
+        safe.drop_named(name);
+    }
+    safe
+}
+
 /// An argument that has name and value in it.
 fn one(bytes: &[u8]) -> Option<OsString> {
     let at = |separator: u8| bytes.iter().position(|byte| *byte == separator);
@@ -92,10 +113,31 @@ fn join(name: &[u8], separator: &[u8], value: &str) -> OsString {
 
 #[cfg(test)]
 mod tests {
+    use signaltty_core::agent::LaunchOption;
+
     use super::*;
 
     fn words(line: &str) -> Vec<OsString> {
         line.split('|').map(OsString::from).collect()
+    }
+
+    #[test]
+    fn d30_options_that_hold_a_key_keep_their_name_alone() {
+        let mut options = LaunchOptions::default();
+        for (name, value) in [
+            ("--model", "opus"),
+            ("--api-key", "sk-1"),
+            ("--config", "OPENAI_API_KEY=sk-2"),
+            ("--header", "Authorization: Bearer sk-3"),
+        ] {
+            options.keep(LaunchOption::new(name, Some(value.into())).unwrap());
+        }
+        let safe = without_keys(&options);
+        let kept: Vec<_> = safe.kept().iter().map(LaunchOption::name).collect();
+        assert_eq!(kept, ["--model"]);
+        let dropped: Vec<_> = safe.dropped().iter().map(|name| &**name).collect();
+        assert_eq!(dropped, ["--api-key", "--config", "--header"]);
+        assert_eq!(without_keys(&safe), safe, "again");
     }
 
     #[test]

@@ -10,6 +10,7 @@
 mod evidence;
 mod hooks;
 pub(crate) mod line;
+mod options;
 mod question;
 mod record;
 mod report;
@@ -51,6 +52,7 @@ impl ClaudeAdapter {
         let mut spec = AgentSpec::new(known_kind("claude"), "claude", IdForm::Uuid, policy);
         spec.identity_vars = &[CONFIG_VAR];
         spec.scrubbed_vars = &SCRUBBED;
+        spec.options = options::OPTIONS;
         Self { spec }
     }
 

@@ -17,6 +17,7 @@ mod evidence;
 mod launch;
 pub(crate) mod line;
 mod lineage;
+mod options;
 mod record;
 mod report;
 mod rollout;
@@ -54,6 +55,7 @@ impl CodexAdapter {
         let mut spec = AgentSpec::new(known_kind("codex"), "codex", IdForm::Uuid, policy);
         spec.identity_vars = &[HOME_VAR];
         spec.scrubbed_vars = &SCRUBBED;
+        spec.options = options::OPTIONS;
         Self { spec }
     }
 }

@@ -9,6 +9,7 @@
 //! after a prompt, that this store has grown. Before a prompt Cursor shows
 //! nothing.
 
+mod options;
 mod record;
 mod report;
 
@@ -43,6 +44,7 @@ impl CursorAdapter {
         let mut spec = AgentSpec::new(known_kind("cursor"), "cursor-agent", IdForm::Uuid, policy);
         spec.identity_vars = &IDENTITY;
         spec.scrubbed_vars = &SCRUBBED;
+        spec.options = options::OPTIONS;
         Self { spec }
     }
 }

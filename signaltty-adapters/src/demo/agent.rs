@@ -48,29 +48,61 @@ pub fn run(
     }
 }
 
+const USAGE: &str = "[--resume ID] [--model NAME] [--skip-permissions]";
+
+/// What a command line says.
+#[derive(Default)]
+struct Asked {
+    resume: Option<String>,
+    /// As they were given.
+    options: Vec<String>,
+}
+
+impl Asked {
+    fn of(args: &[OsString]) -> Option<Self> {
+        let mut asked = Self::default();
+        let mut args = args.iter();
+        while let Some(arg) = args.next() {
+            let arg = arg.to_str()?;
+            match arg {
+                "--resume" if asked.resume.is_none() => {
+                    asked.resume = Some(args.next()?.to_string_lossy().into_owned());
+                }
+                "--model" | "-m" => {
+                    asked.options.push(format!("{arg} {}", args.next()?.to_string_lossy()));
+                }
+                "--skip-permissions" => asked.options.push(arg.to_owned()),
+                _ if arg.starts_with("--model=") => asked.options.push(arg.to_owned()),
+                _ => return None,
+            }
+        }
+        Some(asked)
+    }
+}
+
 fn talk(
     args: &[OsString],
     world: &World,
     input: &mut dyn BufRead,
     output: &mut dyn Write,
 ) -> io::Result<u8> {
-    let mut agent = match args {
-        [] => Agent::begin(world)?,
-        [option, id] if option == "--resume" => {
-            let id = id.to_string_lossy();
-            match Agent::resume(world, &id)? {
-                Some(agent) => agent,
-                None => {
-                    writeln!(output, "no conversation {id}: not found")?;
-                    return Ok(1);
-                }
-            }
-        }
-        _ => {
-            writeln!(output, "usage: {} [--resume ID]", super::VERB)?;
-            return Ok(2);
-        }
+    let Some(Asked { resume, options }) = Asked::of(args) else {
+        writeln!(output, "usage: {} {USAGE}", super::VERB)?;
+        return Ok(2);
     };
+    let mut agent = match resume {
+        None => Agent::begin(world)?,
+        Some(id) => match Agent::resume(world, &id)? {
+            Some(agent) => agent,
+            None => {
+                writeln!(output, "no conversation {id}: not found")?;
+                return Ok(1);
+            }
+        },
+    };
+    if !options.is_empty() {
+        writeln!(output, "started with {}", options.join(" "))?;
+    }
     agent.list(Status::Idle)?;
     let short: String = agent.id.chars().take(8).collect();
     let earlier = agent.messages.len();

@@ -30,8 +30,8 @@ pub use self::world::{Behaviour, World};
 use crate::anchor::Scan;
 use crate::spec::known_kind;
 use crate::{
-    AdapterError, AgentAdapter, AgentHost, AgentSpec, HookReport, IdForm, InstanceView,
-    OfficialCommand, preflight,
+    AdapterError, AgentAdapter, AgentHost, AgentSpec, AtResume, HookReport, IdForm, InstanceView,
+    OfficialCommand, OptionRule, Takes, preflight,
 };
 
 /// The variable that says where the agent keeps its records.
@@ -39,6 +39,14 @@ pub const HOME_VAR: &str = "SIGNALTTY_DEMO_HOME";
 
 /// The argument with which the program becomes the agent.
 pub const VERB: &str = "__demo-agent";
+
+/// What the agent takes. It only shows them: what they would do is up to a real
+/// agent.
+static OPTIONS: &[OptionRule] = &[
+    OptionRule::new("--model", Takes::One, AtResume::Carried).alias(&["-m"]),
+    OptionRule::new("--skip-permissions", Takes::Nothing, AtResume::Widens),
+    OptionRule::new("--resume", Takes::One, AtResume::Implied),
+];
 
 /// The adapter of the demonstration agent.
 #[derive(Debug, Clone)]
@@ -57,6 +65,7 @@ impl DemoAdapter {
         let name = program.to_string_lossy().into_owned();
         let mut spec = AgentSpec::new(known_kind("demo"), name, IdForm::Uuid, policy);
         spec.identity_vars = &[HOME_VAR];
+        spec.options = OPTIONS;
         Self { spec, program, before }
     }
 

@@ -12,6 +12,7 @@
 
 mod evidence;
 pub(crate) mod line;
+mod options;
 mod record;
 mod report;
 mod turn;
@@ -46,6 +47,7 @@ impl GrokAdapter {
         let mut spec = AgentSpec::new(known_kind("grok"), "grok", IdForm::Uuid, policy);
         spec.identity_vars = &[HOME_VAR];
         spec.scrubbed_vars = &SCRUBBED;
+        spec.options = options::OPTIONS;
         Self { spec }
     }
 }

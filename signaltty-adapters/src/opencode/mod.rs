@@ -18,6 +18,7 @@
 mod channel;
 mod launch;
 mod plugin;
+mod options;
 mod record;
 mod report;
 
@@ -53,6 +54,7 @@ impl OpenCodeAdapter {
         let mut spec = AgentSpec::new(known_kind("opencode"), "opencode", ID_FORM, policy);
         spec.identity_vars = &IDENTITY;
         spec.scrubbed_vars = &SCRUBBED;
+        spec.options = options::OPTIONS;
         spec.look_every = LOOK_EVERY;
         Self { spec }
     }

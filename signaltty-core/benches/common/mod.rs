@@ -144,5 +144,6 @@ fn shell() -> PaneSpec {
         env: SavedEnv::default(),
         agent: None,
         config_env: ConfigEnv::default(),
+        options: Default::default(),
     }
 }

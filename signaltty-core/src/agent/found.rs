@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::AgentKind;
+use super::{AgentKind, LaunchOptions};
 use crate::env::ConfigEnv;
 
 /// Where in its pane an agent runs.
@@ -61,4 +61,6 @@ pub struct FoundAgent {
     pub cwd: PathBuf,
     /// Where it keeps its records, as far as that was set for it.
     pub config_env: ConfigEnv,
+    /// The options with which it was started.
+    pub options: LaunchOptions,
 }

@@ -4,6 +4,7 @@
 mod anchor;
 mod found;
 mod identity;
+mod options;
 mod report;
 mod reported;
 mod turn_record;
@@ -21,6 +22,7 @@ pub use identity::{
 };
 
 pub use found::{AgentPlace, FoundAgent, ProcessMark};
+pub use options::{LaunchOption, LaunchOptions, Widening};
 pub use report::AgentReport;
 pub use reported::{ReportedArgv, ReportedArgvError};
 pub use turn_record::{Receipt, TurnRecord};
@@ -143,6 +145,8 @@ pub struct SavedAgent {
     pub place: AgentPlace,
     /// How its conversation came through restarts.
     pub continuity: Continuity,
+    /// The options with which it was launched (D-29).
+    pub options: LaunchOptions,
 }
 
 /// How a conversation came through restarts.
@@ -170,6 +174,7 @@ impl SavedAgent {
             turns: Turns::default(),
             place: AgentPlace::Own,
             continuity: Continuity::default(),
+            options: LaunchOptions::default(),
         }
     }
 

@@ -9,8 +9,8 @@
 //! without a preflight (R3).
 
 use crate::agent::{
-    AgentKind, Continuity, Conversation, Fingerprint, MarkerOrigin, Relation, SavedAgent, TurnId,
-    Turns, VerifiedSession,
+    AgentKind, Continuity, Conversation, Fingerprint, LaunchOptions, MarkerOrigin, Relation,
+    SavedAgent, TurnId, Turns, VerifiedSession, Widening,
 };
 use crate::id::InstanceId;
 use crate::restore::continuation::opted_in;
@@ -20,6 +20,9 @@ use crate::workspace::Switches;
 
 /// The command that an agent's adapter builds from a saved conversation. A
 /// reported or saved command line cannot become one (S0-15, S0-18).
+///
+/// The options of the launch go along by name and value; which of them the
+/// adapter adds is decided by its own table and by who asked (D-29).
 ///
 /// ```compile_fail,E0451
 /// use signaltty_core::agent::{AgentKind, Conversation};
@@ -32,21 +35,40 @@ use crate::workspace::Switches;
 pub struct OfficialCommand {
     kind: AgentKind,
     conversation: Conversation,
+    options: LaunchOptions,
+    widening: Widening,
 }
 
 impl OfficialCommand {
     /// Reopens the conversation of a saved agent, if it can be recognised and the
     /// agent did not report a command of its own, which runs by hand only.
+    ///
+    /// Nobody asked for it, so options that widen what the agent may do are left
+    /// out; see [`carrying`](Self::carrying).
     pub fn of(agent: &SavedAgent) -> Option<Self> {
         if agent.reported_argv.is_some() {
             return None;
         }
         let conversation = agent.resumable()?.clone();
-        Some(Self { kind: agent.kind.clone(), conversation })
+        let options = agent.options.clone();
+        Some(Self { options, ..Self::new(agent.kind.clone(), conversation) })
     }
 
     pub(crate) fn new(kind: AgentKind, conversation: Conversation) -> Self {
-        Self { kind, conversation }
+        let options = LaunchOptions::default();
+        Self { kind, conversation, options, widening: Widening::LeftOut }
+    }
+
+    pub(crate) fn with_options(self, options: LaunchOptions) -> Self {
+        Self { options, ..self }
+    }
+
+    /// The same command, with this said of options that widen what the agent
+    /// may do: `Carried` only where a person asked for this very resume, or said
+    /// so in `[resume] carry_bypass`.
+    #[must_use]
+    pub fn carrying(self, widening: Widening) -> Self {
+        Self { widening, ..self }
     }
 
     /// Which agent.
@@ -57,6 +79,16 @@ impl OfficialCommand {
     /// Which conversation.
     pub fn conversation(&self) -> &Conversation {
         &self.conversation
+    }
+
+    /// The options of the launch.
+    pub fn options(&self) -> &LaunchOptions {
+        &self.options
+    }
+
+    /// Whether those that widen what the agent may do are carried over.
+    pub fn widening(&self) -> Widening {
+        self.widening
     }
 }
 

@@ -368,8 +368,8 @@ impl super::PaneEntry {
                 self.watch.replaced();
             }
             if let Some(kind) = followed {
-                self.edit().agent =
-                    Some(SavedAgent { place: AgentPlace::Shell, ..SavedAgent::new(kind) });
+                let (place, options) = (AgentPlace::Shell, self.run.options.clone());
+                self.edit().agent = Some(SavedAgent { place, options, ..SavedAgent::new(kind) });
             }
             if let Some(agent) = &mut self.edit().agent {
                 agent.conversation = Some(conversation);

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::agent::AgentKind;
+use crate::agent::{AgentKind, LaunchOptions};
 use crate::env::{ConfigEnv, SavedEnv};
 use crate::id::{InstanceId, NotificationId, PaneId, RequestId, TabId, WorkspaceId};
 use crate::layout::{Axis, Direction, Layout, Size, Weight};
@@ -270,6 +270,8 @@ pub struct PaneSpec {
     pub agent: Option<AgentKind>,
     /// The agent's identity variables, where set.
     pub config_env: ConfigEnv,
+    /// The options in the command that its agent's adapter knows (D-29).
+    pub options: LaunchOptions,
 }
 
 /// A change of a workspace's switches; what is `None` stays.

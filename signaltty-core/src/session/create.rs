@@ -299,7 +299,7 @@ fn new_record(now: Now, id: PaneId, tab: TabId, size: Size, spec: PaneSpec) -> S
         argv: spec.argv,
         env: spec.env,
         size,
-        agent: spec.agent.map(SavedAgent::new),
+        agent: spec.agent.map(|kind| SavedAgent { options: spec.options, ..SavedAgent::new(kind) }),
         lifecycle: Lifecycle::Unknown,
         attention: Attention::None,
         last_message: None,

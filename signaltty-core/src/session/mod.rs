@@ -56,8 +56,8 @@ pub use view::{PaneView, TabView, WorkspaceView};
 pub use watch::{Awaited, Baseline, BaselineError, IdentityChanged};
 
 use crate::agent::{
-    AgentKind, AgentPolicy, AgentSessionId, Fingerprint, Moment, ProcessMark, Receipt,
-    ReportedArgv, VerifiedSession, Witness,
+    AgentKind, AgentPolicy, AgentSessionId, Fingerprint, LaunchOptions, Moment, ProcessMark,
+    Receipt, ReportedArgv, VerifiedSession, Witness,
 };
 use crate::env::ConfigEnv;
 use crate::id::{InstanceId, PaneId, RequestId, ServerEpoch, TabId, WorkspaceId};
@@ -184,6 +184,8 @@ struct Run {
     home: Option<(PathBuf, ConfigEnv)>,
     /// The agent that a person started in it, where it is a shell.
     followed: Option<(AgentKind, ProcessMark)>,
+    /// The options with which that agent was started.
+    options: LaunchOptions,
     /// The end of such an agent, in case that a shutdown follows closely.
     left: Option<Ended>,
     /// A conversation that it shows and that has no anchor yet.

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use super::attempts::{Attempt, Step};
 use super::{Effect, Event, Session, publish};
-use crate::agent::{AgentSessionId, MarkerOrigin, TurnRecord};
+use crate::agent::{AgentSessionId, MarkerOrigin, TurnRecord, Widening};
 use crate::id::PaneId;
 use crate::pane::Attention;
 use crate::restore::{
@@ -280,6 +280,9 @@ impl Session {
         let Some(command) = agent.and_then(OfficialCommand::of) else {
             return self.give_up(now, pane, NoContinuation::NoConversation, out);
         };
+        // Nobody is there who gave the options that widen what the agent may do.
+        let widening = if self.config.carry_bypass { Widening::Carried } else { Widening::LeftOut };
+        let command = command.carrying(widening);
         let spawn = match AutomaticSpawn::new(command, marked, result) {
             Ok(spawn) => spawn,
             Err(refusal) => return self.refuse_resume(now, pane, refusal, Vec::new(), out),

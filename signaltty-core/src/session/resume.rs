@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use super::{CommandError, Effect, Event, Program, Run, Session, SpawnCommand, publish};
 use crate::agent::{
-    AgentKind, AgentPolicy, Conversation, Fingerprint, Relation, SavedAgent, TurnRecord,
+    AgentKind, AgentPolicy, Conversation, Fingerprint, Relation, SavedAgent, TurnRecord, Widening,
 };
 use crate::id::{InstanceId, PaneId, RequestId};
 use crate::restore::{FailureCode, OfficialCommand, PaneState, Refusal, ResumeStage};
@@ -146,7 +146,12 @@ impl Session {
         let Some((kind, conversation)) = self.resumed_conversation(pane) else {
             return;
         };
-        let command = OfficialCommand::new(kind, conversation);
+        let agent = self.panes.get(&pane).and_then(|entry| entry.record.agent.as_ref());
+        let options = agent.map(|agent| agent.options.clone()).unwrap_or_default();
+        // A person asked for this resume and sees what goes along (D-29).
+        let command = OfficialCommand::new(kind, conversation)
+            .with_options(options)
+            .carrying(Widening::Carried);
         self.spawn_official(pane, request, before, command, out);
     }
 

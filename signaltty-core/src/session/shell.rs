@@ -8,7 +8,9 @@
 //! (C031).
 
 use super::{Effect, Ended, Event, PaneEntry, Session, publish};
-use crate::agent::{AgentKind, AgentPlace, AgentSessionId, FoundAgent, ProcessMark, SavedAgent};
+use crate::agent::{
+    AgentKind, AgentPlace, AgentSessionId, FoundAgent, LaunchOptions, ProcessMark, SavedAgent,
+};
 use crate::id::{InstanceId, PaneId};
 use crate::pane::Lifecycle;
 use crate::restore::PaneState;
@@ -59,6 +61,7 @@ impl Session {
         };
         entry.run.followed = Some((found.kind.clone(), found.process));
         entry.run.home = Some((found.cwd.clone(), found.config_env.clone()));
+        entry.run.options = found.options.clone();
         entry.run.candidate = None;
         entry.run.reported = None;
         entry.run.left = None;
@@ -66,8 +69,9 @@ impl Session {
         // one of its own (C028).
         let agent = entry.record.agent.as_ref();
         if agent.is_none_or(|a| a.conversation.is_none() && a.reported_argv.is_none()) {
-            let place = AgentPlace::Shell;
-            entry.edit().agent = Some(SavedAgent { place, ..SavedAgent::new(found.kind.clone()) });
+            let (place, options) = (AgentPlace::Shell, found.options.clone());
+            entry.edit().agent =
+                Some(SavedAgent { place, options, ..SavedAgent::new(found.kind.clone()) });
             self.save.changed(now.mono);
         }
     }
@@ -80,6 +84,7 @@ impl Session {
         entry.drop_decision(pane, out);
         let doing = entry.record.lifecycle;
         entry.run.followed = None;
+        entry.run.options = LaunchOptions::default();
         entry.run.home = None;
         entry.run.candidate = None;
         let held = entry.record.agent.as_ref().filter(|agent| agent.place == AgentPlace::Shell);
@@ -126,8 +131,11 @@ impl PaneEntry {
         if !self.record.agent.as_ref().is_some_and(again) {
             return false;
         }
+        let options = self.run.options.clone();
         if let Some(agent) = &mut self.edit().agent {
             agent.place = AgentPlace::Shell;
+            // The conversation is open with these now.
+            agent.options = options;
         }
         true
     }

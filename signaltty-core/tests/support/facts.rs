@@ -24,6 +24,7 @@ pub fn found(kind: &str, pid: u32, foreground: bool) -> FoundAgent {
         nested: false,
         cwd: "/by/hand".into(),
         config_env: ConfigEnv::default(),
+        options: Default::default(),
     }
 }
 

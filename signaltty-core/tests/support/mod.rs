@@ -224,6 +224,7 @@ pub fn shell() -> PaneSpec {
         env: SavedEnv::default(),
         agent: None,
         config_env: ConfigEnv::default(),
+        options: Default::default(),
     }
 }
 

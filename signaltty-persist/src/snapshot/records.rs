@@ -145,6 +145,10 @@ pub(super) struct AgentV1 {
     /// Absent until the conversation was reopened.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) continuity: Option<Part<ContinuityV1>>,
+    /// Absent where the agent was launched without options, and in files from
+    /// before they were kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) options: Option<Part<OptionsV1>>,
 }
 
 /// How a conversation came through restarts.
@@ -156,6 +160,23 @@ pub(super) struct ContinuityV1 {
     pub(super) proven_at: Option<u64>,
     #[serde(default)]
     pub(super) starts: u8,
+}
+
+/// The options of an agent's launch.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct OptionsV1 {
+    #[serde(default)]
+    pub(super) carried: Vec<OptionV1>,
+    #[serde(default)]
+    pub(super) dropped: Vec<String>,
+}
+
+/// One of them.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct OptionV1 {
+    pub(super) name: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) value: Option<OsText>,
 }
 
 /// The turns of an agent.

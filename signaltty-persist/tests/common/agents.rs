@@ -7,12 +7,13 @@ use proptest::option;
 use proptest::prelude::*;
 use proptest::sample::select;
 use signaltty_core::agent::{
-    AgentPlace, Anchor, Continuity, Conversation, Extent, FileIdentity, Marker, MarkerOrigin,
-    ReportedArgv, SavedAgent, TurnId, Turns,
+    AgentPlace, Anchor, Continuity, Conversation, Extent, FileIdentity, LaunchOption,
+    LaunchOptions, Marker, MarkerOrigin, ReportedArgv, SavedAgent, TurnId, Turns,
 };
 use signaltty_core::env::ConfigEnv;
 use signaltty_core::restore::{FailureCode, Refusal, ResumeFailure};
 use signaltty_core::time::UnixMillis;
+use signaltty_persist::redact::without_keys;
 
 use super::arbitrary::{os, text};
 
@@ -21,10 +22,11 @@ pub(super) fn agent() -> impl Strategy<Value = SavedAgent> {
     let argv = option::of(vec(os(), 0..3));
     let failure = option::of((select(FailureCode::ALL), text(), any::<u64>()));
     let place = select(&[AgentPlace::Own, AgentPlace::Shell, AgentPlace::Left][..]);
-    let flags = (any::<bool>(), any::<bool>(), place);
+    let flags = (any::<bool>(), any::<bool>(), place, options());
     (kind, option::of(conversation()), argv, failure, flags, turns(), continuity()).prop_map(
         |(kind, conversation, argv, failure, flags, turns, continuity)| SavedAgent {
             place: flags.2,
+            options: flags.3,
             kind: kind.parse().unwrap(),
             conversation,
             reported_argv: argv.map(ReportedArgv),
@@ -43,6 +45,24 @@ pub(super) fn agent() -> impl Strategy<Value = SavedAgent> {
 fn continuity() -> impl Strategy<Value = Continuity> {
     (any::<u32>(), option::of(any::<u64>()), any::<u8>()).prop_map(|(resumed, at, starts)| {
         Continuity { resumed, proven_at: at.map(UnixMillis), starts }
+    })
+}
+
+fn options() -> impl Strategy<Value = LaunchOptions> {
+    let name = "--[a-z]{1,8}";
+    let values = vec((name, option::of(os())), 0..4);
+    (values, vec(name, 0..3)).prop_map(|(kept, dropped)| {
+        let mut options = LaunchOptions::default();
+        for (name, value) in kept {
+            if let Some(option) = LaunchOption::new(&name, value) {
+                options.keep(option);
+            }
+        }
+        for name in dropped {
+            options.drop_named(&name);
+        }
+        // A key by chance is not what round trips are about.
+        without_keys(&options)
     })
 }
 

@@ -118,6 +118,7 @@ pub(crate) fn pane(n: u8) -> SavedPane {
         env: SavedEnv::filter([("TERM", "xterm-256color"), ("LANG", "C.UTF-8")]),
         size: Size { cols: 60, rows: 40 },
         agent: Some(SavedAgent {
+            options: Default::default(),
             kind: "claude".parse::<AgentKind>().unwrap(),
             conversation: Some(Conversation {
                 id: format!("11111111-1111-4111-8111-{n:012}").parse().unwrap(),

@@ -76,6 +76,12 @@ fn render(resumed: &Resumed) -> String {
     for seen in &resumed.evidence {
         text.push_str(&format!("  seen: {}\n", safe(seen)));
     }
+    for (what, options) in [("with", &resumed.carried), ("not carried", &resumed.not_carried)] {
+        if !options.is_empty() {
+            let options: Vec<_> = options.iter().map(|option| safe(option)).collect();
+            text.push_str(&format!("  {what}: {}\n", options.join(", ")));
+        }
+    }
     text
 }
 
@@ -194,11 +200,18 @@ mod tests {
             agent_session_id: Some("c1".into()),
             verdict: "verified".into(),
             evidence: vec!["it lists itself\u{7}".into()],
+            carried: Vec::new(),
+            not_carried: Vec::new(),
         };
         assert_eq!(
             render(&resumed),
             "pane_1: conversation c1 is open again, verified\n  seen: it lists itself\\x07\n"
         );
+        resumed.carried = vec!["--model x\u{1b}".into(), "--verbose".into()];
+        resumed.not_carried = vec!["--settings".into()];
+        let text = render(&resumed);
+        let options = "  with: --model x\\x1b, --verbose\n  not carried: --settings\n";
+        assert!(text.ends_with(options), "{text}");
         resumed.verdict = "unconfirmed".into();
         assert!(render(&resumed).contains("nothing proves"));
     }

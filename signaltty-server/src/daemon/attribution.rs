@@ -10,7 +10,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use signaltty_adapters::{Adapters, AgentHost, InstanceView, ProcHost, ProcessInfo};
+use signaltty_adapters::{
+    Adapters, AgentHost, CarriedOptions, InstanceView, ProcHost, ProcessInfo,
+};
 use signaltty_core::agent::AgentKind;
 use signaltty_core::id::InstanceId;
 
@@ -33,6 +35,8 @@ pub(crate) struct LaunchRecord {
     pub(crate) shell: Option<Shell>,
     /// Whether its agent reports by what was added to this very launch.
     pub(crate) wired: bool,
+    /// What of an earlier launch's options it was given, where it is a resume.
+    pub(crate) carried: CarriedOptions,
 }
 
 impl LaunchRecord {
@@ -245,6 +249,7 @@ mod tests {
             env: Default::default(),
             agent: None,
             config_env: ConfigEnv::default(),
+            options: Default::default(),
         };
         let command = Command::NewWorkspace {
             workspace: WorkspaceId::from_random([0; 10]),
@@ -280,6 +285,7 @@ mod tests {
             host: Arc::new(ProcHost { home: None, path: Default::default() }),
             shell: None,
             wired: true,
+            carried: Default::default(),
         });
         launches
     }

@@ -9,6 +9,7 @@ use signaltty_core::env::{ConfigEnv, SavedEnv};
 use signaltty_core::id::{PaneId, TabId, WorkspaceId};
 use signaltty_core::pane::PaneSignal;
 use signaltty_core::session::{Answer as Decision, Command, Input, PaneSpec, SwitchChange};
+use signaltty_persist::redact::without_keys;
 use tokio::sync::oneshot;
 
 use super::effects::to_value;
@@ -301,8 +302,10 @@ impl Daemon {
             argv = login_shell(base);
         }
         let adapter = self.adapters.recognise(&argv);
+        let options = adapter.map(|adapter| adapter.spec().launch_options(&argv));
         let spec = PaneSpec {
             agent: adapter.map(|adapter| adapter.spec().kind.clone()),
+            options: without_keys(&options.unwrap_or_default()),
             config_env: self.config_env(&argv, base, &cwd),
             env: SavedEnv::filter(base),
             argv,

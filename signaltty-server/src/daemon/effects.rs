@@ -4,11 +4,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use signaltty_adapters::{AgentAdapter, ProcHost};
+use signaltty_adapters::{AgentAdapter, CarriedOptions, ProcHost};
 use signaltty_core::agent::{AgentKind, TurnRecord};
 use signaltty_core::id::{InstanceId, PaneId, RequestId};
 use signaltty_core::layout::Size;
-use signaltty_core::restore::{Continuation, FailureCode, Refusal};
+use signaltty_core::restore::{Continuation, FailureCode, PaneState, Refusal};
 use signaltty_core::save::{Durability, SaveToken};
 use signaltty_core::session::{
     Answer as Decision, CommandError, ContinueFailure, Effect, Input, Reply, SpawnCommand,
@@ -208,6 +208,18 @@ impl Daemon {
         Some((self.adapters.of(kind).cloned()?, self.launches.of(instance)?))
     }
 
+    /// What went along with the resume that a reply is about.
+    fn carried_by(&self, reply: &Reply) -> CarriedOptions {
+        let Reply::Resumed { pane, .. } = reply else {
+            return CarriedOptions::default();
+        };
+        let Some(PaneState::Live { instance }) = self.session.pane(*pane).map(|view| view.state)
+        else {
+            return CarriedOptions::default();
+        };
+        self.launches.of(*instance).map(|launch| launch.carried.clone()).unwrap_or_default()
+    }
+
     fn has_env(&self, request: Option<RequestId>) -> bool {
         let waiting = request.and_then(|request| self.waiting.get(&request));
         waiting.is_some_and(|waiting| waiting.env.is_some())
@@ -310,7 +322,7 @@ impl Daemon {
         let Waiting { respond, remarks, .. } = waiting;
         let value = |reply| match remarks {
             Some(remarks) => to_value(Remarks { remarks }),
-            None => value(&reply),
+            None => value(&reply, &self.carried_by(&reply)),
         };
         let answer = result.map(value).map_err(|error| wire_error(&error));
         // A client that went away misses its answer.
@@ -337,7 +349,7 @@ impl Earlier {
     }
 }
 
-fn value(reply: &Reply) -> Value {
+fn value(reply: &Reply, carried: &CarriedOptions) -> Value {
     match reply {
         Reply::Created { workspace, tab, pane } => to_value(Created {
             workspace_id: workspace.to_string(),
@@ -354,6 +366,8 @@ fn value(reply: &Reply) -> Value {
             agent_session_id: id.as_ref().map(ToString::to_string),
             verdict: verdict.word.as_str().to_owned(),
             evidence: verdict.evidence.iter().map(ToString::to_string).collect(),
+            carried: carried.carried().to_vec(),
+            not_carried: carried.dropped().to_vec(),
         }),
         Reply::Forgotten(done) => to_value(Forgotten {
             panes: done.panes,

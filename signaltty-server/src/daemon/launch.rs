@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use signaltty_adapters::{
-    Adapters, AgentAdapter, Integration, Launch, LaunchContext, LaunchFacts, PreparedLaunch,
-    ProcHost,
+    Adapters, AgentAdapter, CarriedOptions, Integration, Launch, LaunchContext, LaunchFacts,
+    PreparedLaunch, ProcHost,
 };
 use signaltty_core::agent::AgentKind;
 use signaltty_core::env::ConfigEnv;
@@ -50,6 +50,8 @@ pub(crate) struct Prepared {
     pub(crate) wired: bool,
     /// What the adapter noted of the launch. In memory only.
     pub(crate) facts: LaunchFacts,
+    /// What of an earlier launch's options goes along.
+    pub(crate) carried: CarriedOptions,
 }
 
 impl Launcher<'_> {
@@ -63,6 +65,7 @@ impl Launcher<'_> {
         base: &Env,
     ) -> Result<Prepared, Refusal> {
         let SpawnCommand { program, cwd, config_env } = command;
+        let mut carried = CarriedOptions::default();
         let (argv, kind) = match program {
             Program::Argv { argv, agent } => (argv, agent),
             Program::Official(official) => {
@@ -71,6 +74,8 @@ impl Launcher<'_> {
                 let command = adapter
                     .resume_command(official.conversation())
                     .map_err(|e| Refusal::new(FailureCode::MalformedId, e.to_string()))?;
+                carried = adapter.spec().carry(official.options(), official.widening());
+                let command = command.with_options(&carried);
                 (command.argv().to_vec(), Some(kind.clone()))
             }
             Program::Reported { argv, agent } => {
@@ -111,6 +116,7 @@ impl Launcher<'_> {
             integration,
             wired: is_wired,
             facts: wired.facts,
+            carried,
         })
     }
 

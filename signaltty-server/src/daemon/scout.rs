@@ -16,6 +16,7 @@ use std::sync::Arc;
 use signaltty_adapters::{Adapters, AgentHost as _, InstanceView, ProcHost};
 use signaltty_core::agent::{FoundAgent, ProcessMark};
 use signaltty_core::env::ConfigEnv;
+use signaltty_persist::redact::without_keys;
 
 use super::attribution::{LaunchRecord, Shell};
 use super::environment::{self, Env};
@@ -66,6 +67,7 @@ pub(crate) fn look(adapters: &Adapters, root: ProcessMark, followed: bool) -> Ve
             foreground: job.group == own.foreground,
             nested,
             config_env: ConfigEnv::filter(env, adapter.spec().identity_vars, &cwd),
+            options: without_keys(&adapter.spec().launch_options(&process.argv)),
             cwd,
         });
     }

@@ -53,10 +53,10 @@ impl Daemon {
                     config_env: prepared.config_env,
                     facts: prepared.facts,
                 };
-                let Prepared { kind, secret, host, files, integration, wired, .. } = prepared;
+                let Prepared { kind, secret, host, files, integration, wired, carried, .. } = prepared;
                 let shell =
                     kind.is_none().then(|| Shell { view: view.clone(), host: host.clone() });
-                self.launches.add(LaunchRecord { kind, secret, view, host, shell, wired });
+                self.launches.add(LaunchRecord { kind, secret, view, host, shell, wired, carried });
                 self.files.insert(instance, files);
                 if let Some(needed) = integration {
                     self.integration.insert(instance, needed);

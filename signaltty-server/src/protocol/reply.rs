@@ -34,6 +34,12 @@ pub struct Resumed {
     pub verdict: String,
     /// What it rests on.
     pub evidence: Vec<String>,
+    /// Options of the first launch that went along: `--model x`.
+    #[serde(default)]
+    pub carried: Vec<String>,
+    /// Names of those that did not.
+    #[serde(default)]
+    pub not_carried: Vec<String>,
 }
 
 /// `session.forget`

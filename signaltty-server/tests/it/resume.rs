@@ -206,3 +206,21 @@ fn c059_a_directory_that_is_gone_is_said_and_nothing_starts_elsewhere() {
     fs::rename(&away, home.work()).unwrap();
     assert_eq!(talk.resume(&server).unwrap()["verdict"], "verified");
 }
+
+#[test]
+fn d29_c050_options_of_the_launch_go_along_by_hand_and_are_named() {
+    let home = Home::new();
+    let mut server = Server::start(&home);
+    let argv = [AGENT[0], AGENT[1], "--model", "x", "--skip-permissions"];
+    let talk = Talk::hold_with(&server, &home, &argv);
+    let children = server.children();
+    server.kill9();
+    wait_gone(&children);
+    let server = Server::start(&home);
+    let resumed = talk.resume(&server).unwrap();
+    assert_eq!(resumed["verdict"], "verified");
+    assert_eq!(resumed["carried"], json!(["--model x", "--skip-permissions"]));
+    assert_eq!(resumed["not_carried"], json!([]));
+    server.wait_text(&talk.pane, "started with --model=x --skip-permissions");
+    talk.check_memory(&server);
+}

@@ -5,14 +5,16 @@ use std::path::PathBuf;
 
 use signaltty_core::agent::{
     AgentKind, AgentPlace, AgentSessionId, Anchor, Continuity, Conversation, Extent, FileIdentity,
-    Marker, MarkerOrigin, ReportedArgv, SavedAgent, TurnId, Turns,
+    LaunchOption, LaunchOptions, Marker, MarkerOrigin, ReportedArgv, SavedAgent, TurnId, Turns,
 };
 use signaltty_core::env::ConfigEnv;
 use signaltty_core::restore::{FailureCode, Refusal, ResumeFailure};
 use signaltty_core::time::UnixMillis;
 
 use super::super::part::Part;
-use super::super::records::{AgentV1, AnchorV1, ConversationV1, ExtentV1, FailureV1, TurnsV1};
+use super::super::records::{
+    AgentV1, AnchorV1, ConversationV1, ExtentV1, FailureV1, OptionV1, OptionsV1, TurnsV1,
+};
 use super::read::Reader;
 use crate::os_text::{OsText, from_hex};
 
@@ -39,6 +41,7 @@ impl Reader<'_> {
                 }),
             turns: agent.turns.map_or_else(Turns::default, |part| self.turns(pane, part)),
             place: agent.place.map_or(AgentPlace::Own, |place| self.place(pane, &place)),
+            options: agent.options.map_or_else(LaunchOptions::default, |o| self.options(pane, o)),
             kind,
         })
     }
@@ -48,6 +51,28 @@ impl Reader<'_> {
     fn place(&mut self, pane: &str, word: &str) -> AgentPlace {
         let place = AgentPlace::parse(word).ok_or("it is not known");
         self.value(pane, "the place of the agent", place).unwrap_or(AgentPlace::Left)
+    }
+
+    /// Only names and values: what they mean is looked up when they are used.
+    /// One that cannot be read is left out.
+    fn options(&mut self, pane: &str, part: Part<OptionsV1>) -> LaunchOptions {
+        let mut options = LaunchOptions::default();
+        let Some(found) = self.part(pane, OPTIONS, part) else {
+            return options;
+        };
+        for OptionV1 { name, value } in found.carried {
+            match LaunchOption::new(&name, value.map(|text| text.0)) {
+                Some(option) => options.keep(option),
+                None => {
+                    self.replaced(pane, OPTIONS, "one has not the form of an option");
+                    options.drop_named(&name);
+                }
+            }
+        }
+        for name in found.dropped {
+            options.drop_named(&name);
+        }
+        options
     }
 
     fn conversation(&mut self, pane: &str, part: Part<ConversationV1>) -> Option<Conversation> {
@@ -133,6 +158,7 @@ fn anchor(found: AnchorV1) -> Result<Anchor, &'static str> {
     })
 }
 
+const OPTIONS: &str = "the options of the agent";
 const CONVERSATION: &str = "the conversation";
 const MARKER: &str = "the marker";
 const ANCHOR: &str = "the anchor";

@@ -4,7 +4,8 @@ use std::ffi::OsStr;
 use std::sync::Arc;
 
 use signaltty_core::agent::{
-    AgentPlace, Anchor, Continuity, Conversation, Extent, FileIdentity, SavedAgent, TurnId, Turns,
+    AgentPlace, Anchor, Continuity, Conversation, Extent, FileIdentity, LaunchOptions, SavedAgent,
+    TurnId, Turns,
 };
 use signaltty_core::layout::Size;
 use signaltty_core::notification::Notification;
@@ -16,10 +17,11 @@ use signaltty_core::workspace::{SavedTab, SavedWorkspace, Switches};
 use super::super::part::Part;
 use super::super::records::{
     AgentV1, AnchorV1, ContinuityV1, ConversationV1, EndV1, ExtentV1, FailureV1, FileV1, MarkerV1,
-    NotificationV1, PaneV1, SizeV1, StatusV1, SwitchesV1, TabV1, TurnsV1, WorkspaceV1,
+    NotificationV1, OptionV1, OptionsV1, PaneV1, SizeV1, StatusV1, SwitchesV1, TabV1, TurnsV1,
+    WorkspaceV1,
 };
 use crate::os_text::{OsText, to_hex};
-use crate::redact::redact;
+use crate::redact::{redact, without_keys};
 
 impl From<&SavedWorkspace> for WorkspaceV1 {
     fn from(workspace: &SavedWorkspace) -> Self {
@@ -114,6 +116,7 @@ impl From<&SavedAgent> for AgentV1 {
             turns: turns(&agent.turns),
             place: (agent.place != AgentPlace::Own).then(|| agent.place.as_str().to_owned()),
             continuity: continuity(agent.continuity),
+            options: options(&agent.options),
         }
     }
 }
@@ -122,6 +125,17 @@ fn continuity(continuity: Continuity) -> Option<Part<ContinuityV1>> {
     let Continuity { resumed, proven_at, starts } = continuity;
     let saved = ContinuityV1 { resumed, proven_at: proven_at.map(|at| at.0), starts };
     (continuity != Continuity::default()).then_some(Part::Read(saved))
+}
+
+fn options(options: &LaunchOptions) -> Option<Part<OptionsV1>> {
+    let safe = without_keys(options);
+    let carried = safe.kept().iter().map(|option| OptionV1 {
+        name: option.name().to_owned(),
+        value: option.value().map(Into::into),
+    });
+    let dropped = safe.dropped().iter().map(text);
+    let saved = OptionsV1 { carried: carried.collect(), dropped: dropped.collect() };
+    (!options.is_empty()).then_some(Part::Read(saved))
 }
 
 fn turns(turns: &Turns) -> Option<Part<TurnsV1>> {
