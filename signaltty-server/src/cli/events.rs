@@ -1,11 +1,9 @@
 //! `events`.
 
-use std::time::Duration;
-
 use clap::Args;
 
 use super::failure::NO_SERVER;
-use super::{Context, Exit, Failure, safe};
+use super::{Context, Exit, Failure, link, safe};
 use crate::client::Events;
 use crate::protocol::{EventCursor, EventsSubscribe};
 
@@ -50,24 +48,18 @@ pub(super) async fn run(context: &Context, args: EventsArgs) -> Result<Exit, Fai
 
 /// Subscribes over a new link, which may need some tries.
 async fn again(context: &Context, ask: &EventsSubscribe) -> Result<Events, Failure> {
-    let mut pause = FIRST_PAUSE;
+    let mut pauses = link::pauses();
     loop {
         let failure: Failure = match context.client().await?.subscribe(ask).await {
             Ok(events) => return Ok(events),
             Err(error) => error.into(),
         };
-        if !failure.is_link() || pause > LAST_PAUSE {
-            return Err(failure);
+        match pauses.next().filter(|_| failure.is_link()) {
+            Some(pause) => tokio::time::sleep(pause).await,
+            None => return Err(failure),
         }
-        tokio::time::sleep(pause).await;
-        pause *= 2;
     }
 }
-
-const FIRST_PAUSE: Duration = Duration::from_millis(200);
-
-/// About a minute in all.
-const LAST_PAUSE: Duration = Duration::from_secs(30);
 
 fn cursor(text: &str) -> Result<EventCursor, String> {
     let (journal_id, seq) = match text.split_once(':') {

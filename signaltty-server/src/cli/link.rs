@@ -15,6 +15,7 @@ use std::os::unix::fs::DirBuilderExt as _;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::time::Duration;
 
 use rustix::rand::{GetRandomFlags, getrandom};
 
@@ -143,6 +144,12 @@ pub(super) async fn proxy(context: &Context) -> Result<Exit, Failure> {
 /// Frames are not lines: nothing may wait in a buffer for a newline.
 fn unbuffered(fd: BorrowedFd<'_>) -> io::Result<fs::File> {
     Ok(fs::File::from(fd.try_clone_to_owned()?))
+}
+
+/// How long to wait before each new try of a link that was lost; about a minute
+/// in all.
+pub(super) fn pauses() -> impl Iterator<Item = Duration> {
+    (0..8).map(|step| Duration::from_millis(200 << step))
 }
 
 /// The words that the other machine runs.

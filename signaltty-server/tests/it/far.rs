@@ -141,3 +141,43 @@ fn events_go_on_after_a_cut_link_without_a_gap() {
     child.kill().unwrap();
     child.wait().unwrap();
 }
+
+#[cfg(feature = "tui")]
+#[test]
+fn attach_says_that_the_link_was_cut_and_goes_on_over_a_new_one() {
+    let home = Home::new();
+    let server = Server::start(&home);
+    let pane = server.spawn(&home, &["/bin/cat"]);
+    // Makes the command that stands for ssh.
+    drop(far(&home, &["status"]));
+    let before = server.children();
+    let mut terminal = crate::support::Terminal::start_with(&home, |command| {
+        command.args(["--host", "there", "attach", &pane]);
+        command.env("SIGNALTTY_SSH", home.path("far-ssh"));
+    });
+    // Typed before, it would be echoed and not sent.
+    let bytes = || String::from_utf8_lossy(&terminal.bytes()).into_owned();
+    wait_for("the first screen", || (!bytes().is_empty()).then_some(()));
+    terminal.press("over the link\r");
+    server.wait_text(&pane, "over the link\nover the link");
+    terminal.wait_text("over the link\nover the link");
+    let links = || process::children(terminal.pid());
+    let old = links();
+    assert!(!old.is_empty());
+    for link in &old {
+        process::signal(link.pid, Signal::KILL);
+    }
+    wait_for("the loss, and the screen again after it", || {
+        let bytes = String::from_utf8_lossy(&terminal.bytes()).into_owned();
+        let (_, after) = bytes.split_once("the link to there was lost; connecting again")?;
+        after.contains("over the link").then_some(())
+    });
+    assert!(links().iter().all(|link| !old.contains(link)));
+    terminal.press("after the cut\r");
+    server.wait_text(&pane, "after the cut\nafter the cut");
+    assert_eq!(server.children(), before);
+    terminal.press("\u{1d}");
+    assert_eq!(terminal.wait_exit().code(), Some(0));
+    assert_eq!(server.children(), before);
+    assert_eq!(server.pane(&pane)["state"], "live");
+}

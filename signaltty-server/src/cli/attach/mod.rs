@@ -21,8 +21,8 @@ use self::detach::DetachKeys;
 use self::session::{Ended, Session};
 use super::failure::NO_SERVER;
 use super::text::Colours;
-use super::{Context, Exit, Failure, safe, screen, tree};
-use crate::client::Client;
+use super::{Context, Exit, Failure, Signals, link, safe, screen, tree};
+use crate::client::{Attached, Client};
 use crate::protocol::{
     Empty, ExitNode, PaneAttach, PaneInfo, PaneNode, PaneRead, PaneRef, PaneText, Tree,
 };
@@ -48,9 +48,9 @@ pub(super) struct AttachArgs {
 }
 
 /// Runs `attach`.
-pub(super) async fn run(context: &Context, args: AttachArgs) -> Result<Exit, Failure> {
+pub(super) async fn run(context: &Context, mut args: AttachArgs) -> Result<Exit, Failure> {
     let mut client = context.client().await?;
-    let pane = match args.pane {
+    let pane = match args.pane.take() {
         Some(pane) => pane,
         None => choose(&client.call("session.list", &Empty {}).await?)?,
     };
@@ -67,34 +67,67 @@ pub(super) async fn run(context: &Context, args: AttachArgs) -> Result<Exit, Fai
                        send` and `pane keys`";
         return Err(Failure::Usage(message.to_owned()));
     }
-    let (cols, rows) = terminal::size().map_err(|error| Failure::Io("read the size", error))?;
-    let params = PaneAttach {
-        pane: info.pane.id.clone(),
-        cols,
-        rows,
-        read_only: args.read_only,
-        history: args.history,
-    };
-    let attached = match client.attach(&params).await {
-        // It ended just now.
-        Err(error) if error.has_code("PANE_NOT_LIVE") => {
-            let client = context.client().await?;
-            return tombstone(context, client, &info.pane).await;
+    let mut attached = client.attach(&params(&info.pane, &args)?).await.map_err(Failure::from);
+    loop {
+        let now = match attached {
+            // It ended just now.
+            Err(Failure::Client(error)) if error.has_code("PANE_NOT_LIVE") => {
+                let client = context.client().await?;
+                return tombstone(context, client, &info.pane).await;
+            }
+            other => other?,
+        };
+        let session = Session {
+            keys: args.detach_keys.clone(),
+            read_only: args.read_only,
+            history: args.history > 0,
+            clipboard: args.clipboard,
+            notices: Vec::new(),
+        };
+        let (ended, notices) = session.run(now).await?;
+        for notice in notices {
+            context.remark(&format!("{}\n", safe(&notice)));
         }
-        other => other?,
-    };
-    let session = Session {
-        keys: args.detach_keys,
-        read_only: args.read_only,
-        history: args.history > 0,
-        clipboard: args.clipboard,
-        notices: Vec::new(),
-    };
-    let (ended, notices) = session.run(attached).await?;
-    for notice in notices {
-        context.remark(&format!("{}\n", safe(&notice)));
+        let Some(host) = context.host.as_deref().filter(|_| matches!(ended, Ended::ServerGone))
+        else {
+            return farewell(context, &info.pane.id, ended);
+        };
+        // What ended may be the link alone.
+        let host = safe(host);
+        context.remark(&format!("\r\n[the link to {host} was lost; connecting again]\r\n"));
+        // They ended the process by themselves before the session took them.
+        let mut signals = Signals::new().map_err(|error| Failure::Io("wait for signals", error))?;
+        // Its history is on this terminal already.
+        args.history = 0;
+        attached = tokio::select! {
+            attached = again(context, &info.pane, &args) => attached,
+            name = signals.next() => return farewell(context, &info.pane.id, Ended::Signal(name)),
+        };
     }
-    farewell(context, &info.pane.id, ended)
+}
+
+fn params(pane: &PaneNode, args: &AttachArgs) -> Result<PaneAttach, Failure> {
+    let (cols, rows) = terminal::size().map_err(|error| Failure::Io("read the size", error))?;
+    let (read_only, history) = (args.read_only, args.history);
+    Ok(PaneAttach { pane: pane.id.clone(), cols, rows, read_only, history })
+}
+
+/// Attaches over a new link, which may need some tries.
+async fn again(context: &Context, pane: &PaneNode, args: &AttachArgs) -> Result<Attached, Failure> {
+    let mut pauses = link::pauses();
+    loop {
+        let failure = match context.client().await {
+            Ok(client) => match client.attach(&params(pane, args)?).await {
+                Ok(attached) => return Ok(attached),
+                Err(error) => error.into(),
+            },
+            Err(failure) => failure,
+        };
+        match pauses.next().filter(|_| failure.is_link()) {
+            Some(pause) => tokio::time::sleep(pause).await,
+            None => return Err(failure),
+        }
+    }
 }
 
 fn farewell(context: &Context, pane: &str, ended: Ended) -> Result<Exit, Failure> {
