@@ -17,8 +17,8 @@
 
 mod channel;
 mod launch;
-mod plugin;
 mod options;
+mod plugin;
 mod record;
 mod report;
 

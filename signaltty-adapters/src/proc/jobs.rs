@@ -94,6 +94,7 @@ const MAX_ENVIRONMENT: u64 = 4 << 20;
 #[cfg(test)]
 mod tests {
     use std::process::{Command, Stdio};
+    use std::time::{Duration, Instant};
 
     use super::*;
 
@@ -127,8 +128,15 @@ mod tests {
             .stdin(Stdio::piped())
             .spawn()
             .unwrap();
-        // The directory and the environment are there once `cat` is.
-        let found = host.environment(child.id()).unwrap();
+        // The environment is there once `cat` is, which the fork need not be yet.
+        let until = Instant::now() + Duration::from_secs(30);
+        let found = loop {
+            let found = host.environment(child.id()).unwrap();
+            if !found.is_empty() || Instant::now() > until {
+                break found;
+            }
+            std::thread::yield_now();
+        };
         assert_eq!(found, [("MINE".into(), "a=b".into())]);
         assert_eq!(host.cwd(child.id()).unwrap(), PathBuf::from("/"));
         let (mine, its) = (host.job(std::process::id()).unwrap(), host.job(child.id()).unwrap());

@@ -194,7 +194,7 @@ pub enum Program {
     },
     /// The official command to reopen a conversation; the agent's adapter
     /// builds it from the id.
-    Official(OfficialCommand),
+    Official(Box<OfficialCommand>),
     /// A command that was reported for the pane; by hand only.
     Reported {
         /// The command.

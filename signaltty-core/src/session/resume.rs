@@ -172,7 +172,7 @@ impl Session {
         let command = SpawnCommand {
             cwd: command.conversation().cwd.clone(),
             config_env: command.conversation().config_env.clone(),
-            program: Program::Official(command),
+            program: Program::Official(Box::new(command)),
         };
         self.start(instance, pane, command, size, request, out);
     }

@@ -53,7 +53,8 @@ impl Daemon {
                     config_env: prepared.config_env,
                     facts: prepared.facts,
                 };
-                let Prepared { kind, secret, host, files, integration, wired, carried, .. } = prepared;
+                let Prepared { kind, secret, host, files, integration, wired, carried, .. } =
+                    prepared;
                 let shell =
                     kind.is_none().then(|| Shell { view: view.clone(), host: host.clone() });
                 self.launches.add(LaunchRecord { kind, secret, view, host, shell, wired, carried });
