@@ -39,7 +39,7 @@ fn what_a_child_wrote_is_read_before_the_runtime_has_heard_of_it() {
         }
         let mut buffer = [0; 100];
         // A thread of the kernel carries what the child wrote.
-        let until = std::time::Instant::now() + std::time::Duration::from_secs(30);
+        let until = std::time::Instant::now() + Duration::from_secs(30);
         let count = loop {
             match pty.try_read(&mut buffer) {
                 Err(_) if std::time::Instant::now() < until => std::thread::yield_now(),
