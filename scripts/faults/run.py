@@ -57,9 +57,9 @@ class Bench:
                 process.wait()
                 return None
 
-    def check(self, where, what, damaged=False):
+    def check(self, where, what, damaged=False, failed=False):
         env = dict(os.environ, STATE_DIR=os.path.join(where, "state"),
-                   ACKED_FILE=os.path.join(where, "acked"))
+                   ACKED_FILE=os.path.join(where, "acked"), DISK_FAILED=str(int(failed)))
         try:
             done = subprocess.run(
                 [sys.executable, os.path.join(HERE, "check.py"), self.args.program,
@@ -180,7 +180,8 @@ def injected(bench, name, number, action, plus):
     if not hit:
         shutil.rmtree(where, ignore_errors=True)
         return
-    bench.check(where, f"{action}{plus} at {name} {number}")
+    failed = action.startswith("error=") and action != "error=EINTR"
+    bench.check(where, f"{action}{plus} at {name} {number}", failed=failed)
 
 
 def kills(bench, rnd, bounded):
