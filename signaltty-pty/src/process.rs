@@ -8,9 +8,11 @@
 //! Membership in a session is read at one moment. A process that forks while
 //! the list is read can be missed; who needs all of them reads again.
 
-use std::fs;
-use std::io;
+use std::fs::{self, File};
+use std::io::{self, Read};
 use std::os::fd::OwnedFd;
+use std::sync::Arc;
+use std::time::Instant;
 
 use rustix::process::{Pid, PidfdFlags, pidfd_open, pidfd_send_signal};
 
@@ -53,11 +55,37 @@ impl Member {
 
 /// The stat of one process, if there is such a process.
 pub(crate) fn stat(pid: u32) -> Option<Stat> {
-    parse(pid, &fs::read(format!("/proc/{pid}/stat")).ok()?)
+    // One read, since a kernel gives the whole line to it. What is read here
+    // has at most 22 numbers of 20 digits and a name of 64 bytes.
+    let mut line = [0; 1_024];
+    let length = File::open(format!("/proc/{pid}/stat")).ok()?.read(&mut line).ok()?;
+    parse(pid, line.get(..length)?)
 }
 
-/// The stat of every process that can be seen.
-pub(crate) fn all() -> io::Result<Vec<Stat>> {
+/// Every process that can be seen, by a look that began after the call.
+///
+/// Those who ask at the same time share a look: two hundred panes that are
+/// stopped together cost a few of them and not hundreds.
+///
+/// # Panics
+///
+/// Outside a tokio runtime.
+pub(crate) async fn all() -> io::Result<Arc<[Stat]>> {
+    static LAST: tokio::sync::Mutex<Option<(Instant, Arc<[Stat]>)>> =
+        tokio::sync::Mutex::const_new(None);
+    let asked = Instant::now();
+    let mut last = LAST.lock().await;
+    if let Some((_, found)) = last.as_ref().filter(|(began, _)| *began >= asked) {
+        return Ok(Arc::clone(found));
+    }
+    let began = Instant::now();
+    let look = tokio::task::spawn_blocking(look);
+    let found: Arc<[Stat]> = look.await.map_err(io::Error::other)??.into();
+    *last = Some((began, Arc::clone(&found)));
+    Ok(found)
+}
+
+fn look() -> io::Result<Vec<Stat>> {
     let mut found = Vec::new();
     for entry in fs::read_dir("/proc")? {
         let name = entry?.file_name();
@@ -132,6 +160,24 @@ mod tests {
         let mut other = me;
         other.id.start_time += 1;
         assert!(hold(&other).is_none());
+    }
+
+    #[tokio::test]
+    async fn those_who_ask_together_share_a_look_and_see_what_was_there_before() {
+        let mut child = std::process::Command::new("sleep").arg("600").spawn().expect("spawns");
+        let looks = [all(), all(), all(), all()];
+        let [first, second, third, fourth] = looks.map(tokio::spawn);
+        let mut found = Vec::new();
+        for look in [first, second, third, fourth] {
+            found.push(look.await.expect("no panic").expect("/proc can be read"));
+        }
+        assert!(found.iter().all(|all| all.iter().any(|stat| stat.id.pid == child.id())));
+        // The first one's look may have begun before the others asked.
+        assert!(found.windows(2).skip(1).all(|pair| Arc::ptr_eq(&pair[0], &pair[1])));
+        child.kill().expect("is ours");
+        child.wait().expect("is ours");
+        let later = all().await.expect("/proc can be read");
+        assert!(!later.iter().any(|stat| stat.id.pid == child.id()));
     }
 
     #[test]

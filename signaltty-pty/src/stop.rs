@@ -8,7 +8,7 @@
 //! on; they are reported. One that also lost its parent before the first step
 //! is no longer recognisable as a descendant and is not reported.
 //!
-//! Looking through `/proc` blocks the calling thread for a few milliseconds.
+//! Stops that go on at the same time share their looks through `/proc`.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -68,7 +68,7 @@ impl Child {
         let mut needed = StopStep::Nothing;
         let mut escaped = BTreeSet::new();
         for (step, signal) in LADDER {
-            let members = self.members(&mut escaped)?;
+            let members = self.members(&mut escaped).await?;
             if members.is_empty() {
                 break;
             }
@@ -87,7 +87,7 @@ impl Child {
                 break;
             }
         }
-        let remaining = self.members(&mut escaped)?.iter().map(|member| member.id).collect();
+        let remaining = self.members(&mut escaped).await?.iter().map(|member| member.id).collect();
         let escaped = escaped
             .into_iter()
             .filter(|id| process::stat(id.pid).is_some_and(|stat| stat.id == *id && !stat.ended));
@@ -111,7 +111,7 @@ impl Child {
                     Err(_elapsed) => return Ok(false),
                 }
             }
-            members = self.members(escaped)?;
+            members = self.members(escaped).await?;
             for member in &members {
                 // Forked between the look and the signal.
                 if told.insert(member.id) {
@@ -123,8 +123,8 @@ impl Child {
     }
 
     /// The living processes of the session; notes descendants outside of it.
-    fn members(&self, escaped: &mut BTreeSet<ProcessId>) -> io::Result<Vec<Member>> {
-        let all = process::all()?;
+    async fn members(&self, escaped: &mut BTreeSet<ProcessId>) -> io::Result<Vec<Member>> {
+        let all = process::all().await?;
         let leader = all.iter().find(|stat| stat.id.pid == self.pid());
         // With the child reaped, its number can be a stranger's by now. It is
         // not as long as the old session has members, which keep it taken.
