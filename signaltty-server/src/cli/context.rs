@@ -16,6 +16,9 @@ use crate::config::Paths;
 pub(crate) struct Context {
     /// The server's places.
     pub(crate) paths: Paths,
+    /// What stands for them on this machine, where connecting starts a server on
+    /// another one.
+    pub(crate) starting: Option<Paths>,
     /// The machine whose server it is, where it is not this one.
     pub(crate) host: Option<String>,
     /// Whether results are JSON.
@@ -28,11 +31,17 @@ impl Context {
     /// A connection; a server is started where none listens and none was
     /// forbidden.
     pub(crate) async fn client(&self) -> Result<Client, Failure> {
-        Ok(if self.no_start {
-            Client::connect(&self.paths).await?
-        } else {
-            connect_or_start(&self.paths).await?
+        Ok(match &self.starting {
+            _ if self.no_start => Client::connect(&self.paths).await?,
+            Some(starting) => Client::connect(starting).await?,
+            None => connect_or_start(&self.paths).await?,
         })
+    }
+
+    /// Why a request failed; over a link that may be the link's own end.
+    #[cfg(feature = "tui")]
+    pub(crate) fn told(&self, error: impl Into<Failure>) -> Failure {
+        error.into().over(self.host.as_deref())
     }
 
     /// Asks one thing, and says what came: as JSON as the server sent it, or

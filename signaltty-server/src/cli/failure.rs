@@ -4,6 +4,7 @@ use std::io;
 
 use serde_json::{Value, json};
 
+use super::link;
 use super::text::{safe, safe_lines};
 use crate::client::ClientError;
 use crate::config::PathsError;
@@ -72,13 +73,10 @@ impl Failure {
     pub(crate) fn over(self, host: Option<&str>) -> Self {
         match (host, &self) {
             (Some(host), Self::Client(ClientError::Protocol { what, .. })) => {
-                let message = format!(
-                    "the link to {host} ended: {what}; does `ssh {host} signaltty status` work?"
-                );
-                Self::new(LINK_LOST, message)
+                link::ended(host, what)
             }
             (Some(host), Self::Client(ClientError::Io { source, .. })) => {
-                Self::new(LINK_LOST, format!("the link to {host} ended: {source}"))
+                link::ended(host, &source.to_string())
             }
             _ => self,
         }

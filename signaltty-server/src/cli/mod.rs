@@ -177,21 +177,20 @@ pub fn main(args: &[OsString]) -> u8 {
 fn start(cli: Cli) -> Result<Exit, Failure> {
     let (json, no_start) = (cli.json, cli.no_start);
     // Lives as long as the link is needed.
-    let (_link, paths) = match &cli.host {
+    let (_link, paths, starting) = match &cli.host {
         Some(host) => {
             let (socket, state_dir) = (cli.socket.as_deref(), cli.state_dir.as_deref());
-            let words = link::remote_words(socket, state_dir, no_start);
-            let (link, paths) = link::Link::open(host, &words)?;
+            let (link, stands) = link::Link::open(host, link::There { socket, state_dir })?;
             place::go_remote();
-            (Some(link), paths)
+            (Some(link), stands.paths, Some(stands.starting))
         }
         None => {
             let overrides = Overrides { state_dir: cli.state_dir, socket: cli.socket };
             let cwd = working_directory();
-            (None, Paths::resolve(&overrides, &cwd, |name| std::env::var_os(name))?)
+            (None, Paths::resolve(&overrides, &cwd, |name| std::env::var_os(name))?, None)
         }
     };
-    let context = Context { paths, json, no_start, host: cli.host };
+    let context = Context { paths, starting, json, no_start, host: cli.host };
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()

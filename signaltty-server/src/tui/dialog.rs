@@ -24,6 +24,8 @@ pub(crate) struct Open {
     /// A workspace, or a pane beside this one.
     pub(crate) beside: Option<PaneId>,
     pub(crate) cwd: Field,
+    /// Whether the directory is one of another machine.
+    pub(crate) far: bool,
     pub(crate) command: Field,
     /// The chosen one of the known programs; none where the person typed.
     pub(crate) choice: Option<usize>,
@@ -64,6 +66,7 @@ impl Open {
         Self {
             beside,
             cwd: Field::new(cwd),
+            far: false,
             command: Field::default(),
             choice: Some(0),
             on_command: beside.is_some(),

@@ -28,10 +28,14 @@ mod update;
 mod view;
 
 use std::io::{self, IsTerminal as _};
+use std::path::PathBuf;
+
+use signaltty_core::scope::Scope;
 
 use self::edge::{Ended, files};
 use self::model::Model;
 use crate::cli::{self, Context, Exit, Failure};
+use crate::protocol::Empty;
 
 /// Programs that the dialog for something new offers, where they are installed.
 const AGENTS: [&str; 5] = ["claude", "codex", "opencode", "cursor-agent", "grok"];
@@ -55,12 +59,29 @@ pub(crate) async fn run(context: &Context) -> Result<Exit, Failure> {
         Some(path) => files::load_gui(&path).map_err(Failure::Usage)?,
         None => gui::Gui::default(),
     };
-    let scope = files::path("project-scope.json").map(|path| files::load_scope(&path));
-    // A server that cannot be started says why on a terminal that is still whole.
-    drop(context.client().await?);
+    // A server that cannot be started says why on a terminal that is still whole,
+    // and what a link asks of its person is asked on it.
+    let mut client = context.client().await?;
+    let _: serde_json::Value = client.call("server.status", &Empty {}).await?;
+    drop(client);
     let size = cli::terminal_size().map_err(|error| Failure::Io("read the size", error))?;
-    let mut model = Model::new(gui, size, cli::working_directory(), scope.unwrap_or_default());
-    model.agents = installed();
+    let model = match &context.host {
+        None => {
+            let scope = files::path("project-scope.json").map(|path| files::load_scope(&path));
+            let cwd = cli::working_directory();
+            let mut model = Model::new(gui, size, cwd, scope.unwrap_or_default());
+            model.agents = installed();
+            model
+        }
+        // Neither directories nor projects nor programs of this machine mean
+        // anything there.
+        Some(host) => {
+            let mut model = Model::new(gui, size, PathBuf::new(), Scope::All);
+            model.agents = AGENTS.map(str::to_owned).to_vec();
+            model.host = Some(host.clone());
+            model
+        }
+    };
     match edge::run(context, model).await? {
         Ended::Left => {
             context.remark("[left; everything goes on, `signaltty` comes back to it]\n");

@@ -21,6 +21,8 @@ pub(crate) struct Model {
     /// Whether the terminal has its person's eyes, as far as it says.
     pub(crate) watched: bool,
     pub(crate) link: Link,
+    /// The machine of the server, where it is not this one.
+    pub(crate) host: Option<String>,
     pub(crate) tree: Tree,
     /// Whether the tree is whole: the server's list arrived.
     pub(crate) listed: bool,
@@ -40,7 +42,8 @@ pub(crate) struct Model {
     pub(crate) message: Option<Message>,
     /// Programs that a new pane can be started with.
     pub(crate) agents: Vec<String>,
-    /// Where a new workspace is opened unless something else is said.
+    /// Where a new workspace is opened unless something else is said; empty on
+    /// another machine, for the home directory there.
     pub(crate) cwd: PathBuf,
     /// The area that was last asked for, by tab.
     pub(crate) area_asked: HashMap<String, (u16, u16)>,
@@ -165,6 +168,7 @@ impl Model {
             size,
             watched: true,
             link: Link::Starting,
+            host: None,
             tree: Tree::default(),
             listed: false,
             tab: None,

@@ -23,6 +23,7 @@ mod drivers;
 mod environment;
 mod examples;
 mod far;
+mod far_sshd;
 mod forget;
 #[cfg(feature = "tui")]
 mod full_screen;

@@ -14,6 +14,7 @@ use std::io::{self, IsTerminal as _};
 
 use clap::Args;
 
+pub(super) use self::terminal::is_taken as has_terminal;
 #[cfg(feature = "tui")]
 pub(crate) use self::terminal::{RawTerminal, size as terminal_size};
 

@@ -40,6 +40,7 @@ impl RawTerminal {
             next(panic);
         }));
         tcsetattr(io::stdin(), OptionalActions::Now, &raw)?;
+        TAKEN.store(true, Ordering::Relaxed);
         Ok(Self { before })
     }
 }
@@ -58,8 +59,16 @@ impl Before {
         // The terminal may be gone, and there is nobody to tell then.
         let _ = write(RESET.as_bytes());
         let _ = tcsetattr(io::stdin(), OptionalActions::Now, &self.termios);
+        TAKEN.store(false, Ordering::Relaxed);
     }
 }
+
+/// Whether a screen is shown on the terminal, which nothing else may write to.
+pub(crate) fn is_taken() -> bool {
+    TAKEN.load(Ordering::Relaxed)
+}
+
+static TAKEN: AtomicBool = AtomicBool::new(false);
 
 /// Columns and rows of the terminal of standard output.
 pub(crate) fn size() -> io::Result<(u16, u16)> {

@@ -9,7 +9,7 @@ use signaltty_core::scope::Scope;
 use tokio::sync::{mpsc, oneshot};
 
 use super::files;
-use crate::cli::{Context, Failure, environment};
+use crate::cli::{Context, environment};
 use crate::client::Client;
 use crate::protocol::{Empty, PaneRead, PaneText, Tree, WireError};
 use crate::tui::msg::{After, Msg};
@@ -86,8 +86,12 @@ impl Calls {
         });
     }
 
-    /// Saves the scope, away from the loop.
+    /// Saves the scope, away from the loop. That of another machine is not: the
+    /// file is about projects of this one.
     pub(super) fn save_scope(&self, scope: Scope) {
+        if self.context.host.is_some() {
+            return;
+        }
         let messages = self.messages.clone();
         tokio::task::spawn_blocking(move || {
             let Some(path) = files::path("project-scope.json") else { return };
@@ -107,5 +111,5 @@ async fn ask<R: serde::de::DeserializeOwned>(
     params: &impl serde::Serialize,
 ) -> Result<R, WireError> {
     let asked = async { Client::connect(&context.paths).await?.call(method, params).await };
-    asked.await.map_err(|error| Failure::Client(error).wire())
+    asked.await.map_err(|error| context.told(error).wire())
 }

@@ -6,13 +6,16 @@ use std::time::Duration;
 
 use tokio::sync::{Notify, mpsc};
 
-use crate::cli::Context;
+use crate::cli::{Context, Failure};
 use crate::client::{Client, ClientError};
 use crate::protocol::{Empty, Tree};
 use crate::tui::msg::Msg;
 
 /// How often a server that went away is looked for.
 const LOOK: Duration = Duration::from_millis(500);
+
+/// How often at least one on another machine is, which costs more.
+const LOOK_FAR: Duration = Duration::from_secs(8);
 
 pub(super) struct Links {
     start: Arc<Notify>,
@@ -29,7 +32,7 @@ impl Links {
                     Ok(()) => "The connection ended.".to_owned(),
                     // Too many changes at once: the next list has them all.
                     Err(ClientError::Behind(_)) => continue,
-                    Err(error) => error.to_string(),
+                    Err(error) => context.told(error).to_string(),
                 };
                 if messages.send(Msg::Lost(why)).await.is_err() {
                     return;
@@ -66,21 +69,40 @@ async fn listen(context: &Context, messages: &mpsc::Sender<Msg>) -> Result<(), C
 
 /// Waits until a server is there again, or the person wants one started.
 async fn again(context: &Context, messages: &mpsc::Sender<Msg>, wanted: &Notify) {
+    let mut pause = LOOK;
     loop {
-        tokio::select! {
-            () = tokio::time::sleep(LOOK) => {
-                if Client::connect(&context.paths).await.is_ok() {
-                    return;
-                }
-            }
-            () = wanted.notified() => match context.client().await {
-                Ok(_) => return,
-                Err(error) => {
-                    if messages.send(Msg::Lost(error.to_string())).await.is_err() {
-                        return;
-                    }
-                }
-            },
+        let start = tokio::select! {
+            () = tokio::time::sleep(pause) => false,
+            () = wanted.notified() => true,
+        };
+        // Whoever presses the key again does not wait for what is under way.
+        let found = tokio::select! {
+            found = look(context, start) => found,
+            () = wanted.notified() => look(context, true).await,
+        };
+        let why = match found {
+            Ok(()) => return,
+            Err(Failure::Client(ClientError::NoServer { .. })) if !start => continue,
+            Err(error) => context.told(error).to_string(),
+        };
+        if messages.send(Msg::Lost(why)).await.is_err() {
+            return;
+        }
+        if context.host.is_some() {
+            pause = (pause * 2).min(LOOK_FAR);
         }
     }
+}
+
+/// Looks for a server once, and starts one where that is wanted.
+async fn look(context: &Context, start: bool) -> Result<(), Failure> {
+    let mut client = match start {
+        true => context.client().await?,
+        false => Client::connect(&context.paths).await?,
+    };
+    if context.host.is_some() {
+        // What took the connection is this side's end of a link.
+        let _: serde_json::Value = client.call("server.status", &Empty {}).await?;
+    }
+    Ok(())
 }

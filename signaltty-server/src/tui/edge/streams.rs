@@ -64,7 +64,7 @@ impl Streams {
         let context = self.context.clone();
         let task = tokio::spawn(async move {
             if let Err(error) = follow(&context, &ask, queue, &out).await {
-                out.send(FromStream::Failed(error.to_string())).await;
+                out.send(FromStream::Failed(context.told(error).to_string())).await;
             }
         });
         let stream = Stream { number, pieces, frames, task: task.abort_handle() };

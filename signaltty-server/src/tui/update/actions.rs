@@ -25,7 +25,9 @@ pub(super) fn act(model: &mut Model, action: Action, out: &mut Effects) {
         Action::Answer => answer(model),
         Action::NewWorkspace => {
             let cwd = model.cwd.display().to_string();
-            model.mode = Mode::Dialog(Dialog::Open(Open::new(None, &cwd)));
+            let mut open = Open::new(None, &cwd);
+            open.far = model.host.is_some();
+            model.mode = Mode::Dialog(Dialog::Open(open));
         }
         Action::NewTab => {
             if let Some((workspace, _)) = model.shown() {
@@ -104,7 +106,9 @@ fn run_right(model: &mut Model) {
     let pane = model.focus();
     let cwd = model.focus_node().map(|node| node.cwd.clone().into_path());
     let cwd = cwd.unwrap_or_else(|| model.cwd.clone()).display().to_string();
-    model.mode = Mode::Dialog(Dialog::Open(Open::new(pane, &cwd)));
+    let mut open = Open::new(pane, &cwd);
+    open.far = model.host.is_some();
+    model.mode = Mode::Dialog(Dialog::Open(open));
 }
 
 fn step(model: &mut Model, direction: Direction, out: &mut Effects) {

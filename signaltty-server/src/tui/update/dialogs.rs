@@ -105,8 +105,10 @@ fn enter(model: &mut Model, out: &mut Effects) {
 fn opened(open: &Open, base: &Path) -> Result<Effect, String> {
     let argv: Vec<WireOs> =
         words(open.command.text())?.iter().map(|word| WireOs::from(word.as_str())).collect();
-    let cwd = directory(open.cwd.text(), base)?;
-    let mut params = json!({ "cwd": WireOs::from(cwd.as_path()), "argv": argv });
+    let mut params = json!({ "argv": argv });
+    if let (Some(cwd), Value::Object(map)) = (directory(open, base)?, &mut params) {
+        map.insert("cwd".to_owned(), json!(WireOs::from(cwd.as_path())));
+    }
     let method = match (open.beside, &mut params) {
         (Some(pane), Value::Object(map)) => {
             map.insert("pane".to_owned(), pane.to_string().into());
@@ -118,9 +120,17 @@ fn opened(open: &Open, base: &Path) -> Result<Effect, String> {
     Ok(Effect::Call { method, params, env: true, after: After::Show })
 }
 
-/// A directory as it was typed. Whether it is there is the server's to say.
-fn directory(text: &str, base: &Path) -> Result<PathBuf, String> {
-    let text = text.trim();
+/// A directory as it was typed. Whether it is there is the server's to say; so is
+/// what to start in where none was typed, on another machine.
+fn directory(open: &Open, base: &Path) -> Result<Option<PathBuf>, String> {
+    let text = open.cwd.text().trim();
+    if open.far {
+        return match text {
+            "" | "~" => Ok(None),
+            text if text.starts_with('/') => Ok(Some(text.into())),
+            _ => Err("say the whole path, from / on, or nothing for your home there".to_owned()),
+        };
+    }
     if text.is_empty() {
         return Err("say in which directory to start".to_owned());
     }
@@ -132,7 +142,7 @@ fn directory(text: &str, base: &Path) -> Result<PathBuf, String> {
         }
         _ => PathBuf::from(text),
     };
-    Ok(crate::cli::absolute(base, &path))
+    Ok(Some(crate::cli::absolute(base, &path)))
 }
 
 /// Yes or no.

@@ -72,6 +72,10 @@ fn listed(model: &mut Model, tree: Tree, out: &mut Effects) {
     if first || model.tree != tree {
         model.draw(Dirty::Foreground);
     }
+    if let (Link::Gone(_), Some(host)) = (&model.link, &model.host) {
+        let text = format!("the link to {host} is back");
+        say(model, &text, false);
+    }
     model.link = Link::Up;
     model.listed = true;
     streams::follow_changes(model, &tree);

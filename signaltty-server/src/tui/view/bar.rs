@@ -49,7 +49,8 @@ fn said(model: &Model, room: u16) -> (String, Style) {
         return (text, STRONG);
     }
     if let Link::Gone(_) = model.link {
-        return (" Enter starts it again, q leaves".to_owned(), STRONG);
+        let enter = if model.host.is_some() { "tries now" } else { "starts it again" };
+        return (format!(" Enter {enter}, q leaves"), STRONG);
     }
     if let Some(message) = model.message.as_ref().filter(|message| !message.text.is_empty()) {
         let style = if message.bad { BAD } else { Style::new() };
@@ -99,5 +100,6 @@ fn place(model: &Model) -> String {
         return String::new();
     };
     let number = workspace.tabs.iter().position(|other| other.id == tab.id).map_or(0, |at| at + 1);
-    format!(" {} {number}/{} ", safe(&workspace.name), workspace.tabs.len())
+    let host = model.host.as_ref().map_or_else(String::new, |host| format!("{}: ", safe(host)));
+    format!(" {host}{} {number}/{} ", safe(&workspace.name), workspace.tabs.len())
 }

@@ -38,7 +38,7 @@ pub(crate) fn view(model: &Model, buffer: &mut Buffer) -> Option<Cursor> {
     let areas = Areas::of(model);
     let mut cursor = None;
     match (&model.link, model.shown()) {
-        (Link::Gone(why), _) => words::gone(why, areas.panes, buffer),
+        (Link::Gone(why), _) => words::gone(model, why, areas.panes, buffer),
         (Link::Starting, _) => words::starting(model, areas.panes, buffer),
         (Link::Up, None) => words::welcome(model, areas.panes, buffer),
         (Link::Up, Some(_)) => cursor = pane::all(model, &areas, buffer),

@@ -125,6 +125,9 @@ fn opening<'a>(model: &Model, open: &'a Open, width: u16) -> Vec<Row<'a>> {
     }
     let hint = match (open.on_command, open.choice) {
         (true, Some(_)) => "Left, Right choose or type a command; Enter opens",
+        (false, _) if open.far && open.cwd.text().is_empty() => {
+            "Nothing: your home there. Tab goes on, Enter opens, Esc leaves"
+        }
         _ => "Tab goes on, Enter opens, Esc leaves it",
     };
     rows.push(Row::Text(hint.to_owned(), FAINT));

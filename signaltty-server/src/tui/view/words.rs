@@ -92,17 +92,29 @@ pub(super) fn title(node: &PaneNode) -> String {
     safe(shown)
 }
 
-pub(super) fn gone(why: &str, area: Rect, buffer: &mut Buffer) {
+pub(super) fn gone(model: &Model, why: &str, area: Rect, buffer: &mut Buffer) {
     let wide = area.width.min(66);
-    let what = "What ran in its panes ended with it. The layout, the last output and each \
-                conversation's identity are on the disk.";
-    let mut lines = vec![Line::styled("The server went away.", BAD), Line::default()];
+    let (title, what, enter) = match &model.host {
+        None => (
+            "The server went away.".to_owned(),
+            "What ran in its panes ended with it. The layout, the last output and each \
+             conversation's identity are on the disk.",
+            "start it again",
+        ),
+        Some(host) => (
+            format!("The link to {} was lost.", safe(host)),
+            "What runs there goes on. Connecting again; a server that ended is not started by \
+             that.",
+            "try now, and start a server",
+        ),
+    };
+    let mut lines = vec![Line::styled(title, BAD), Line::default()];
     lines.extend(wrap(what, wide).into_iter().map(Line::raw));
     lines.push(Line::default());
     let why = why.lines().flat_map(|line| wrap(&safe(line), wide));
     lines.extend(why.map(|line| Line::styled(line, FAINT)));
     lines.push(Line::default());
-    lines.push(keys(&[("Enter", "start it again"), ("q", "leave")]));
+    lines.push(keys(&[("Enter", enter), ("q", "leave")]));
     centred(buffer, area, &lines);
 }
 

@@ -1,5 +1,6 @@
 //! Programs of others that some tests walk through.
 
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 /// Whether a program is installed. Where it is not, the test says so and shows
@@ -9,12 +10,20 @@ pub fn has(program: &str) -> bool {
     // either way.
     let mut look = Command::new(program);
     look.arg("-V").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    let found = look.status().is_ok();
+    there_or_skipped(program, program, look.status().is_ok())
+}
+
+/// The same for one that is not on the search path, of this Debian package.
+pub fn has_file(path: &str, package: &str) -> bool {
+    there_or_skipped(path, package, Path::new(path).exists())
+}
+
+fn there_or_skipped(what: &str, package: &str, found: bool) -> bool {
     if !found {
         let forbidden =
             std::env::var_os("SIGNALTTY_NOTHING_SKIPPED").is_some_and(|value| value == "1");
-        assert!(!forbidden, "{program} is missing; install the Debian package of that name");
-        println!("skipped: {program} is missing");
+        assert!(!forbidden, "{what} is missing; install the Debian package {package}");
+        println!("skipped: {what} is missing");
     }
     found
 }
