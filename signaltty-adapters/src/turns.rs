@@ -52,10 +52,12 @@ impl Newest {
         // That a turn ended does not say that nobody saw it end, and a look
         // says the same again and again: attention is only ever taken back.
         let working = lifecycle == Some(Lifecycle::Working);
+        // A short turn is over before anybody looks; its prompt was taken too.
+        let taken = working || lifecycle == Some(Lifecycle::Done);
         AgentReport {
             lifecycle,
             attention: working.then_some(Attention::None),
-            accepted_prompt: working,
+            accepted_prompt: taken,
             ..AgentReport::default()
         }
     }

@@ -212,7 +212,7 @@ fn row_status_comes_from_the_newest_turn_of_this_process() {
     let (before, after) = (0, 600);
     let table = [
         ("task_started", before, Some(Lifecycle::Working), true),
-        ("task_complete", before, Some(Lifecycle::Done), false),
+        ("task_complete", before, Some(Lifecycle::Done), true),
         ("turn_aborted", before, Some(Lifecycle::Idle), false),
         // Left behind by a kill, for ever.
         ("task_started", after, Some(Lifecycle::Idle), false),
@@ -229,7 +229,8 @@ fn row_status_comes_from_the_newest_turn_of_this_process() {
         let what = format!("{event} with a start at {started}");
         assert_eq!(reports[0].lifecycle, lifecycle, "{what}");
         assert_eq!(reports[0].accepted_prompt, accepted, "{what}");
-        let attention = accepted.then_some(Attention::None);
+        let working = lifecycle == Some(Lifecycle::Working);
+        let attention = working.then_some(Attention::None);
         assert_eq!(reports[0].attention, attention, "{what}");
         // Where the start of the process is not known, nobody claims work.
         host.boot = None;

@@ -129,7 +129,7 @@ fn the_conversation_in_front_is_the_one_in_which_a_person_acted_last() {
 fn row_status_comes_from_the_newest_turn_since_it_was_opened() {
     for (second, kind, outcome, lifecycle, accepted) in [
         (10, "turn_started", "", Some(Lifecycle::Working), true),
-        (10, "turn_ended", "completed", Some(Lifecycle::Done), false),
+        (10, "turn_ended", "completed", Some(Lifecycle::Done), true),
         (10, "turn_ended", "interrupted", Some(Lifecycle::Idle), false),
         (8, "turn_started", "", Some(Lifecycle::Idle), false),
         (8, "turn_ended", "completed", Some(Lifecycle::Idle), false),

@@ -148,6 +148,10 @@ impl Session {
                 agent.turns.active()
             }
         };
+        // A short one is over by the time it is seen.
+        if matches!(doing, Lifecycle::Done | Lifecycle::Idle | Lifecycle::Failed) {
+            agent.turns.finish();
+        }
         agent.interrupted = false;
         agent.question_expired = false;
         agent.last_failure = None;

@@ -92,6 +92,12 @@ impl Session {
         self.instances.get(&instance).copied()
     }
 
+    /// Whether a prompt of ours is on its way to this instance, whose sign that
+    /// it took it is awaited.
+    pub fn awaits_sign(&self, instance: InstanceId) -> bool {
+        self.pane_of(instance).is_some_and(|pane| self.awaits_acceptance(pane))
+    }
+
     /// How many panes have a process.
     pub fn live_panes(&self) -> usize {
         self.instances.len()

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 
+use signaltty_core::agent::AgentReport;
 use signaltty_core::pane::Lifecycle;
 use signaltty_core::session::{Command, Input};
 
@@ -191,6 +192,22 @@ fn s1_12_a_prompt_that_nobody_accepts_keeps_its_marker_and_is_not_sent_again() {
     let mut play = Play::interrupted(Mode::Good, true, true);
     play.start("cleared");
     assert_eq!(play.disk.panes[0].agent.as_ref().unwrap().turns.marker(), None);
+}
+
+#[test]
+fn s1_12_a_turn_that_is_over_when_it_is_first_seen_was_taken() {
+    for doing in [Lifecycle::Done, Lifecycle::Idle] {
+        let mut play = Play::interrupted(Mode::Good, true, true);
+        play.start("sent");
+        let instance = play.world.pane(pane(1)).state.instance().unwrap();
+        let report =
+            AgentReport { accepted_prompt: true, lifecycle: Some(doing), ..AgentReport::default() };
+        play.world.report(instance, report);
+        let agent = play.agent();
+        assert_eq!((agent.turns.marker(), agent.turns.active()), (None, None), "{doing}");
+        assert!(!agent.interrupted && agent.last_failure.is_none(), "{doing}");
+        assert_eq!(play.world.state(pane(1)), "live", "{doing}");
+    }
 }
 
 #[test]
