@@ -8,6 +8,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
+use std::path::{Path, PathBuf};
 
 use signaltty_core::agent::{LaunchOption, LaunchOptions, Widening};
 
@@ -57,6 +58,9 @@ pub enum AtResume {
     LeftOut,
     /// Leaves it out without a word: the resume itself says as much.
     Implied,
+    /// Leaves it out without a word: its value is the directory in which the
+    /// agent works, which the conversation keeps and a resume starts in.
+    Directory,
 }
 
 impl OptionRule {
@@ -109,7 +113,7 @@ impl OptionRule {
                 }
                 widens.contains(&key).then_some(true)
             }
-            AtResume::LeftOut | AtResume::Implied => None,
+            AtResume::LeftOut | AtResume::Implied | AtResume::Directory => None,
         }
     }
 }
@@ -175,45 +179,12 @@ impl AgentSpec {
             // An agent of which nothing is known: nothing is said of it either.
             return found;
         }
-        let mut read: Vec<(&OptionRule, Option<OsString>)> = Vec::new();
-        let mut rest = argv.iter().skip(1).map(OsString::as_os_str).peekable();
-        while let Some(arg) = rest.next() {
-            let bytes = arg.as_bytes();
-            if bytes == b"--" {
-                break;
-            }
-            if !bytes.starts_with(b"-") || bytes == b"-" {
-                continue;
-            }
-            let (name, attached) = split(bytes);
-            let Some(rule) = self.rule(name) else {
-                found.drop_named(name);
-                continue;
-            };
-            let attached = attached.map(|value| OsStr::from_bytes(value).to_owned());
-            let is_option =
-                |next: &&OsStr| next.as_bytes().starts_with(b"-") && next.as_bytes() != b"-";
-            match rule.takes {
-                _ if attached.is_some() => read.push((rule, attached)),
-                Takes::Nothing => read.push((rule, None)),
-                Takes::One => read.push((rule, rest.next().map(OsStr::to_owned))),
-                Takes::Maybe => {
-                    let value = rest.next_if(|next| !is_option(next));
-                    read.push((rule, value.map(OsStr::to_owned)));
-                }
-                Takes::Many => {
-                    let before = read.len();
-                    while let Some(value) = rest.next_if(|next| !is_option(next)) {
-                        read.push((rule, Some(value.to_owned())));
-                    }
-                    if read.len() == before {
-                        read.push((rule, None));
-                    }
-                }
-            }
+        let (read, unknown) = self.read_options(argv);
+        for name in unknown {
+            found.drop_named(name);
         }
-        for (rule, value) in read {
-            if rule.at_resume == AtResume::Implied {
+        for Given { rule, value, .. } in read {
+            if matches!(rule.at_resume, AtResume::Implied | AtResume::Directory) {
                 continue;
             }
             let carried = rule.verdict(value.as_deref()).is_some();
@@ -223,6 +194,74 @@ impl AgentSpec {
             }
         }
         found
+    }
+
+    /// The directory in which an agent works that is started with this command
+    /// in `base`, where the command names one. Its value becomes absolute, so
+    /// that the agent may be started in that directory.
+    pub fn settle_directory(&self, argv: &mut [OsString], base: &Path) -> Option<PathBuf> {
+        let (read, _) = self.read_options(argv);
+        let wanted = |given: &Given| given.rule.at_resume == AtResume::Directory;
+        let Given { value, at, before, .. } = read.into_iter().rfind(wanted)?;
+        let dir = base.join(value.filter(|value| !value.is_empty())?);
+        let word = argv.get_mut(at)?;
+        let mut settled = word.as_bytes().get(..before)?.to_vec();
+        settled.extend(dir.as_os_str().as_bytes());
+        *word = OsString::from_vec(settled);
+        Some(dir)
+    }
+
+    /// The options of a command, and names that no rule has.
+    fn read_options<'a>(&self, argv: &'a [OsString]) -> (Vec<Given>, Vec<&'a str>) {
+        let (mut read, mut unknown) = (Vec::new(), Vec::new());
+        let mut rest = argv.iter().map(OsString::as_os_str).enumerate().skip(1).peekable();
+        while let Some((at, arg)) = rest.next() {
+            let bytes = arg.as_bytes();
+            if bytes == b"--" {
+                break;
+            }
+            if !bytes.starts_with(b"-") || bytes == b"-" {
+                continue;
+            }
+            let (name, attached) = split(bytes);
+            let Some(rule) = self.rule(name) else {
+                unknown.push(name);
+                continue;
+            };
+            let given = |(at, value): (usize, &OsStr)| Given {
+                rule,
+                value: Some(value.to_owned()),
+                at,
+                before: 0,
+            };
+            let none = Given { rule, value: None, at, before: 0 };
+            let is_option = |next: &(usize, &OsStr)| {
+                next.1.as_bytes().starts_with(b"-") && next.1.as_bytes() != b"-"
+            };
+            if let Some(value) = attached {
+                let before = bytes.len().saturating_sub(value.len());
+                let value = Some(OsStr::from_bytes(value).to_owned());
+                read.push(Given { rule, value, at, before });
+                continue;
+            }
+            match rule.takes {
+                Takes::Nothing => read.push(none),
+                Takes::One => read.push(rest.next().map_or(none, given)),
+                Takes::Maybe => {
+                    read.push(rest.next_if(|next| !is_option(next)).map_or(none, given));
+                }
+                Takes::Many => {
+                    let before = read.len();
+                    while let Some(value) = rest.next_if(|next| !is_option(next)) {
+                        read.push(given(value));
+                    }
+                    if read.len() == before {
+                        read.push(none);
+                    }
+                }
+            }
+        }
+        (read, unknown)
     }
 
     /// What of a launch's options goes along with a resume.
@@ -254,6 +293,16 @@ impl AgentSpec {
     fn rule(&self, name: &str) -> Option<&'static OptionRule> {
         self.options.iter().find(|rule| rule.is_named(name))
     }
+}
+
+/// An option as a command has it.
+struct Given {
+    rule: &'static OptionRule,
+    value: Option<OsString>,
+    /// Which word of the command has the value, else the option.
+    at: usize,
+    /// How many bytes of that word come before the value.
+    before: usize,
 }
 
 /// Name and attached value of an argument that is an option: `--name=value`,

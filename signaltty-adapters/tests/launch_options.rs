@@ -94,7 +94,7 @@ fn d29_codex_carries_what_its_table_has() {
             ("codex -c model=\"o3\"", "--config=model=\"o3\"", "--config=model=\"o3\"", ""),
             ("codex -c sandbox_mode=x", "--config=sandbox_mode=x", "", ""),
             ("codex -c model_providers.x.experimental_bearer_token=sk", "", "", "--config"),
-            ("codex resume --no-daemon --last -C /x", "", "", "--cd"),
+            ("codex resume --no-daemon --last -C /x", "", "", ""),
             ("codex -p work --add-dir /a", "--profile=work --add-dir=/a", "", ""),
             ("codex -i a.png b.png", "", "", "--image"),
         ],
@@ -115,7 +115,7 @@ fn d29_opencode_grok_and_cursor_carry_what_their_tables_have() {
         &[
             ("grok -m x --always-approve", "--model=x --always-approve", "--model=x", ""),
             ("grok --sandbox strict -s id", "--sandbox=strict", "--sandbox=strict", ""),
-            ("grok --sandbox off --cwd /x", "--sandbox=off", "", "--cwd"),
+            ("grok --sandbox off --cwd /x", "--sandbox=off", "", ""),
         ],
     );
     check(
@@ -174,4 +174,28 @@ fn c050_a_resume_has_its_documented_form_and_options_follow_the_id() {
     let options = codex.spec().carry(&codex.spec().launch_options(&launch), Widening::LeftOut);
     let argv = bare.with_options(&options);
     assert_eq!(argv.argv(), ["codex", "resume", "--no-daemon", of.id.as_str(), "--model=x"]);
+}
+
+#[test]
+fn d23_an_agent_that_is_sent_elsewhere_is_started_there() {
+    let (codex, grok, claude) = (CodexAdapter::new(), GrokAdapter::new(), ClaudeAdapter::new());
+    let rows: [(&dyn AgentAdapter, &str, Option<&str>, &str); 10] = [
+        (&codex, "codex", None, "codex"),
+        (&codex, "codex -C sub fix", Some("/w/sub"), "codex -C /w/sub fix"),
+        (&codex, "codex --cd=/x --model m", Some("/x"), "codex --cd=/x --model m"),
+        (&codex, "codex -Csub", Some("/w/sub"), "codex -C/w/sub"),
+        (&codex, "codex -C a --cd b", Some("/w/b"), "codex -C a --cd /w/b"),
+        // A value of another option, a text, and no value.
+        (&codex, "codex --model -C", None, "codex --model -C"),
+        (&codex, "codex -- -C sub", None, "codex -- -C sub"),
+        (&codex, "codex -C", None, "codex -C"),
+        (&grok, "grok --cwd sub -m x", Some("/w/sub"), "grok --cwd /w/sub -m x"),
+        (&claude, "claude --cwd sub", None, "claude --cwd sub"),
+    ];
+    for (adapter, launch, dir, settled) in rows {
+        let mut argv = words(launch);
+        let found = adapter.spec().settle_directory(&mut argv, "/w".as_ref());
+        assert_eq!(found, dir.map(Into::into), "{launch}");
+        assert_eq!(argv, words(settled), "{launch}");
+    }
 }

@@ -1,9 +1,11 @@
 //! What Codex takes, as `codex resume --help` of 0.171.0 has it.
 //!
 //! `--cd` and `--worktree` are left out: a conversation is reopened in its
-//! saved directory (D-23).
+//! saved directory, which is that of `--cd` (D-23).
 
-use crate::options::AtResume::{Carried, Implied, LeftOut, Setting, Widens, WidensUnless};
+use crate::options::AtResume::{
+    Carried, Directory, Implied, LeftOut, Setting, Widens, WidensUnless,
+};
 use crate::options::OptionRule;
 use crate::options::Takes::{Many, Nothing, One};
 
@@ -50,7 +52,7 @@ pub(super) static OPTIONS: &[OptionRule] = &[
     OptionRule::new("--last", Nothing, Implied),
     OptionRule::new("--all", Nothing, Implied),
     OptionRule::new("--include-non-interactive", Nothing, Implied),
-    OptionRule::new("--cd", One, LeftOut).alias(&["-C"]),
+    OptionRule::new("--cd", One, Directory).alias(&["-C"]),
     OptionRule::new("--worktree", Nothing, LeftOut),
     OptionRule::new("--image", Many, LeftOut).alias(&["-i"]),
     OptionRule::new("--remote", One, LeftOut),

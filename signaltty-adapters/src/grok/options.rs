@@ -1,6 +1,6 @@
 //! What Grok takes, as `grok --help` of 1.0.41 has it.
 
-use crate::options::AtResume::{Carried, Implied, LeftOut, Widens, WidensUnless};
+use crate::options::AtResume::{Carried, Directory, Implied, LeftOut, Widens, WidensUnless};
 use crate::options::OptionRule;
 use crate::options::Takes::{Maybe, Nothing, One};
 
@@ -37,7 +37,7 @@ pub(super) static OPTIONS: &[OptionRule] = &[
     OptionRule::new("--session-id", One, Implied).alias(&["-s"]),
     OptionRule::new("--fork-session", Nothing, Implied),
     OptionRule::new("--restore-code", Nothing, LeftOut),
-    OptionRule::new("--cwd", One, LeftOut),
+    OptionRule::new("--cwd", One, Directory),
     OptionRule::new("--worktree", Maybe, LeftOut).alias(&["-w"]),
     OptionRule::new("--worktree-ref", One, LeftOut).alias(&["--ref"]),
     OptionRule::new("--single", One, LeftOut).alias(&["-p"]),

@@ -59,7 +59,11 @@ pub(crate) fn look(adapters: &Adapters, root: ProcessMark, followed: bool) -> Ve
         let (Some(env), Some(cwd)) = (host.environment(process.pid), host.cwd(process.pid)) else {
             continue;
         };
-        let cwd = spelled(cwd, &env);
+        let mut cwd = spelled(cwd, &env);
+        let base = host.cwd(process.parent).unwrap_or_else(|| cwd.clone());
+        if let Some(named) = adapter.spec().settle_directory(&mut process.argv.clone(), &base) {
+            cwd = named;
+        }
         agents.insert(process.pid);
         found.push(FoundAgent {
             kind: adapter.spec().kind.clone(),
