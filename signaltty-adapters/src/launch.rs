@@ -64,6 +64,9 @@ pub struct PreparedLaunch {
     pub integration: Integration,
     /// What the adapter must know of this launch while it lives.
     pub facts: LaunchFacts,
+    /// Whether what was added runs the hook program. Where that is not there,
+    /// the agent is started as it is and its pane says why.
+    pub runs_hook: bool,
 }
 
 impl PreparedLaunch {
@@ -74,6 +77,7 @@ impl PreparedLaunch {
             files: Vec::new(),
             integration: Integration::None,
             facts: LaunchFacts::default(),
+            runs_hook: false,
         }
     }
 }

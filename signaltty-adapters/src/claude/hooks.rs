@@ -41,6 +41,7 @@ pub(super) fn prepare(
     Ok(PreparedLaunch {
         files: vec![LaunchFile { path, contents }],
         integration: Integration::Injected,
+        runs_hook: true,
         ..PreparedLaunch::unchanged(launch)
     })
 }

@@ -49,8 +49,15 @@ impl ProcHost {
     }
 
     /// The working directory of a process, without links, where it may be seen.
+    /// Of one that was removed, the path that it had.
     pub fn cwd(&self, pid: u32) -> Option<PathBuf> {
-        std::fs::read_link(proc_path(pid, "cwd")).ok().filter(|path| path.is_absolute())
+        let link = std::fs::read_link(proc_path(pid, "cwd")).ok();
+        let link = link.filter(|path| path.is_absolute())?;
+        // The system adds a remark, which may as well be the end of a name.
+        match link.as_os_str().as_bytes().strip_suffix(REMOVED) {
+            Some(path) if !link.exists() => Some(OsStr::from_bytes(path).into()),
+            _ => Some(link),
+        }
     }
 
     /// Living processes of a session, without the one that leads it. A session
@@ -88,6 +95,9 @@ fn parse(bytes: &[u8], user: u32) -> Option<Job> {
     })
 }
 
+/// What the system writes after the path of a directory that was removed.
+const REMOVED: &[u8] = b" (deleted)";
+
 /// The longest environment that is read.
 const MAX_ENVIRONMENT: u64 = 4 << 20;
 
@@ -116,6 +126,25 @@ mod tests {
         assert_eq!((job.terminal, job.foreground), (0, 0));
         assert!(parse(b"7 (x) Z 3 9 5 0 -1 1 1 2 3 4 5 6 7 8 20 0 1 0 4242", 0).is_none());
         assert!(parse(b"7 (x) S 3", 0).is_none());
+    }
+
+    #[test]
+    fn c064_a_removed_directory_has_the_path_that_it_had() {
+        let host = ProcHost { home: None, path: OsString::new() };
+        let dir = tempfile::tempdir().unwrap();
+        let top = dir.path().canonicalize().unwrap();
+        for (name, removed) in [("d", true), ("kept (deleted)", false), ("d (deleted)", true)] {
+            let path = top.join(name);
+            std::fs::create_dir(&path).unwrap();
+            let mut cat = Command::new("/bin/cat");
+            let mut child = cat.current_dir(&path).stdin(Stdio::piped()).spawn().unwrap();
+            if removed {
+                std::fs::remove_dir(&path).unwrap();
+            }
+            assert_eq!(host.cwd(child.id()), Some(path), "{name}");
+            drop(child.stdin.take());
+            child.wait().unwrap();
+        }
     }
 
     #[test]

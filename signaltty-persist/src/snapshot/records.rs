@@ -87,6 +87,9 @@ pub(super) struct PaneV1 {
     pub(super) argv: Vec<OsText>,
     #[serde(default)]
     pub(super) env: BTreeMap<String, OsText>,
+    /// Absent where there are none, and in files from before they were kept.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) env_left_out: Vec<String>,
     #[serde(default)]
     pub(super) size: Option<SizeV1>,
     #[serde(default)]

@@ -108,7 +108,10 @@ fn workspace() -> impl Strategy<Value = SavedWorkspace> {
 
 fn pane() -> impl Strategy<Value = SavedPane> {
     let words = (select(Lifecycle::ALL), select(Attention::ALL));
-    let vars = vec((select(&["TERM", "LANG", "SIGNALTTY_NOTE", "SIGNALTTY_X"][..]), os()), 0..4);
+    let vars = vec(
+        (select(&["TERM", "LANG", "SIGNALTTY_NOTE", "SIGNALTTY_X", "TOKEN", "VENV"][..]), os()),
+        0..4,
+    );
     let process = (os(), vec(os(), 0..4), vars, size(), option::of(end()));
     let texts = (text(), option::of(text()));
     (process, words, texts, option::of(agent()), any::<(bool, u64)>()).prop_map(

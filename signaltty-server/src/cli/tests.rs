@@ -255,6 +255,7 @@ fn pane(state: &str) -> PaneNode {
         lifecycle: "working".into(),
         attention: "none".into(),
         last_message: None,
+        missing_env: Vec::new(),
         agent: Some(AgentNode {
             kind: "claude".into(),
             agent_session_id: Some("c1".into()),

@@ -187,6 +187,10 @@ pub(super) fn notes(pane: &PaneNode, now: Timestamp) -> Vec<String> {
             notes.push(safe(integration));
         }
     }
+    if !pane.missing_env.is_empty() {
+        let names = safe(&pane.missing_env.join(", "));
+        notes.push(format!("started without {names}, which its first launch had"));
+    }
     notes.extend(advice(pane));
     notes
 }

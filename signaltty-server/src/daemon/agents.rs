@@ -204,6 +204,14 @@ pub(crate) fn look(
     );
 }
 
+/// Has an agent looked at after a pause.
+pub(crate) fn look_later(instance: InstanceId, pause: Duration, events: mpsc::Sender<Event>) {
+    tokio::spawn(async move {
+        tokio::time::sleep(pause).await;
+        let _ = events.send(Event::LookAgain { instance }).await;
+    });
+}
+
 /// Looks for agents in a shell, without one that is known or with one.
 pub(crate) fn scout(
     adapters: Adapters,

@@ -49,7 +49,7 @@ impl Daemon {
         let tab = self.session.tab(view.record.tab).ok_or_else(gone)?;
         let instance = view.state.instance();
         Ok(PaneInfo {
-            pane: tree::pane(&view, &self.integration),
+            pane: tree::pane(&view, &self.notes),
             workspace_id: tab.record.workspace.to_string(),
             tab_id: tab.record.id.to_string(),
             instance: instance.map(|instance| instance.to_string()),

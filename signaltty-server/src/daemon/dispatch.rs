@@ -13,7 +13,7 @@ use signaltty_persist::redact::without_keys;
 use tokio::sync::oneshot;
 
 use super::effects::to_value;
-use super::environment::{Env, login_shell};
+use super::environment::{Env, login_shell, own};
 use super::event::{Answer, Peer};
 use super::event_loop::{Daemon, Waiting};
 use super::{arrange, random, resolve, subscribe, told, tree};
@@ -38,7 +38,7 @@ impl Daemon {
                 });
             }
             "session.list" | "workspace.list" => {
-                answer(respond, Ok(to_value(tree::tree(&self.session, &self.integration))));
+                answer(respond, Ok(to_value(tree::tree(&self.session, &self.notes))));
             }
             "events.subscribe" => match parse::<wire::EventsSubscribe>(params) {
                 Ok(ask) => {
@@ -303,11 +303,14 @@ impl Daemon {
         }
         let adapter = self.adapters.recognise(&argv);
         let options = adapter.map(|adapter| adapter.spec().launch_options(&argv));
+        // Started there at once, it is where the conversation is looked for.
+        let named = adapter.and_then(|a| a.spec().settle_directory(&mut argv, &cwd));
+        let cwd = named.unwrap_or(cwd);
         let spec = PaneSpec {
             agent: adapter.map(|adapter| adapter.spec().kind.clone()),
             options: without_keys(&options.unwrap_or_default()),
             config_env: self.config_env(&argv, base, &cwd),
-            env: SavedEnv::filter(base),
+            env: SavedEnv::filter(own(base, &self.adapters)),
             argv,
             cwd,
         };

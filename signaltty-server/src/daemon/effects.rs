@@ -97,10 +97,10 @@ impl Daemon {
                 let Some(launch) = self.launches.of_mut(instance) else {
                     return;
                 };
-                match launch.follow(&self.adapters, agent) {
-                    Some(needed) => self.integration.insert(instance, needed),
-                    None => self.integration.remove(&instance),
-                };
+                let needed = launch.follow(&self.adapters, agent);
+                if let Some(pane) = self.session.pane_of(instance) {
+                    self.notes.entry(pane).or_default().integration = needed;
+                }
             }
             Effect::ReadTurn { pane, kind, conversation } => match self.adapters.of(&kind).cloned()
             {
@@ -135,6 +135,7 @@ impl Daemon {
             Effect::Save { token, durability } => self.save(token, durability),
             Effect::ForgetTail { pane } => {
                 self.panes.kept.forget(pane);
+                self.notes.remove(&pane);
                 self.closed.insert(pane);
             }
             Effect::Forget { request, what } => self.forget(request, what),

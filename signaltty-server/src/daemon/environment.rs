@@ -5,7 +5,7 @@
 //! belongs to another terminal, another agent or another pane (D-12), and gets
 //! what says where it runs now.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
@@ -56,14 +56,21 @@ pub(crate) struct Place<'a> {
     pub(crate) launch: &'a Secret,
 }
 
-/// An environment without what belongs to another terminal or agent.
-pub(crate) fn scrubbed(base: &Env, adapters: &Adapters) -> Env {
-    let mut env = base.clone();
+/// The variables that do not belong to another terminal or agent.
+pub(crate) fn own<'a>(
+    base: &'a Env,
+    adapters: &Adapters,
+) -> impl Iterator<Item = (&'a OsString, &'a OsString)> {
     let of_agents =
         adapters.iter().flat_map(|adapter| adapter.spec().scrubbed_vars.iter().copied());
-    for name in OF_OTHERS.into_iter().chain(of_agents) {
-        env.remove(OsStr::new(name));
-    }
+    let others: BTreeSet<_> = OF_OTHERS.into_iter().chain(of_agents).map(OsStr::new).collect();
+    base.iter().filter(move |(name, _)| !others.contains(name.as_os_str()))
+}
+
+/// An environment without what belongs to another terminal or agent.
+pub(crate) fn scrubbed(base: &Env, adapters: &Adapters) -> Env {
+    let own = own(base, adapters);
+    let mut env: Env = own.map(|(name, value)| (name.clone(), value.clone())).collect();
     // The screen speaks xterm's language whatever is around the client.
     env.insert("TERM".into(), "xterm-256color".into());
     env.insert("COLORTERM".into(), "truecolor".into());

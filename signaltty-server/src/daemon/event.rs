@@ -1,6 +1,7 @@
 //! Everything that can happen to the daemon, as one closed type.
 
 use std::convert::Infallible;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -63,8 +64,13 @@ pub(crate) enum Event {
     },
     /// A pane's output told something.
     Fact { instance: InstanceId, fact: PaneFact },
+    /// The directory of a pane was looked at; `None` where it is not there or is
+    /// known. Looks are numbered.
+    Directory { instance: InstanceId, number: u64, found: Option<PathBuf> },
     /// A pane printed, and is quiet again or has printed for a while.
     Quiet { instance: InstanceId },
+    /// The sign that an agent took a prompt is awaited, and it is time to look.
+    LookAgain { instance: InstanceId },
     /// An agent was looked at.
     Looked {
         instance: InstanceId,

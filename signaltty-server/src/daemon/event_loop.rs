@@ -29,7 +29,7 @@ use super::publisher::Publisher;
 use super::saver::{SaveOutcome, Saver};
 use super::spawner::Spawner;
 use super::waits::Wait;
-use super::{agents, environment, random, recorder, scout, tree};
+use super::{environment, random, recorder, tree};
 use crate::config::{Paths, Settings};
 use crate::protocol::Health;
 
@@ -77,7 +77,7 @@ pub(crate) struct Daemon {
     pub(crate) children: Children,
     /// What an earlier server left running (D-25).
     pub(crate) leftovers: Leftovers,
-    pub(crate) integration: tree::Needed,
+    pub(crate) notes: tree::Notes,
     pub(crate) ports: Ports,
     pub(crate) waiting: BTreeMap<RequestId, Waiting>,
     pub(crate) waits: Vec<Wait>,
@@ -148,7 +148,7 @@ pub(crate) async fn run_loop(parts: Parts) -> Result<(), ServerError> {
         own_dir: parts.own_dir,
         children: parts.children,
         leftovers: parts.leftovers,
-        integration: tree::Needed::new(),
+        notes: tree::Notes::new(),
         ports: Ports::new(),
         waiting: BTreeMap::new(),
         waits: Vec::new(),
@@ -232,7 +232,6 @@ impl Daemon {
             }
             Event::Ended { instance, status, last_line, tail, taken } => {
                 self.launches.remove(instance);
-                self.integration.remove(&instance);
                 launch::remove(&self.files.remove(&instance).unwrap_or_default());
                 // Told twice where a bug came between the end and its farewell.
                 let Some(handle) = self.panes.of(instance) else {
@@ -249,7 +248,14 @@ impl Daemon {
                 self.input(Input::Exited { instance, status, last_line });
                 if self.session.pane(pane).is_none() {
                     self.panes.kept.forget(pane);
+                    self.notes.remove(&pane);
                 }
+            }
+            Event::Fact { instance, fact: PaneFact::Cwd(path) } => {
+                self.directory_told(instance, path);
+            }
+            Event::Directory { instance, number, found } => {
+                self.directory_found(instance, number, found);
             }
             Event::Fact { instance, fact } => {
                 if fact == PaneFact::Printed
@@ -259,27 +265,14 @@ impl Daemon {
                 }
                 self.input(Input::Fact { instance, fact });
             }
-            Event::Quiet { instance } => self.look(instance),
-            Event::Scouted { instance, found } => {
-                if let Some(handle) = self.panes.of_mut(instance) {
-                    handle.looking = false;
-                }
-                if let Some(found) = found {
-                    self.input(Input::AgentsFound { instance, found });
-                }
-                self.look_at_agent(instance);
+            Event::Quiet { instance } => {
+                self.directory_of_process(instance);
+                self.look(instance);
             }
+            Event::LookAgain { instance } => self.sign_is_due(instance),
+            Event::Scouted { instance, found } => self.scouted(instance, found),
             Event::Looked { instance, process, reports } => {
-                if let Some(handle) = self.panes.of_mut(instance) {
-                    handle.looking = false;
-                }
-                // What another process showed is not of this pane any more.
-                if self.launches.of(instance).is_none_or(|launch| launch.mark() != process) {
-                    return;
-                }
-                for report in reports {
-                    self.input(Input::Report { instance, report });
-                }
+                self.looked(instance, process, reports);
             }
             Event::Preflighted { pane, request, result } => {
                 self.input(Input::Preflighted { pane, request, result });
@@ -290,6 +283,7 @@ impl Daemon {
             Event::TurnRead { pane, record } => self.input(Input::TurnRead { pane, record }),
             Event::Continued { instance, result } => {
                 self.input(Input::Continued { instance, result });
+                self.look_on(instance);
             }
             Event::Anchored { instance, id, result } => {
                 if let Err(refusal) = &result {
@@ -330,40 +324,6 @@ impl Daemon {
             let _ = events.send(Event::ReleaseHost).await;
         });
         self.input(Input::Shutdown(ShutdownCause::Host));
-    }
-
-    /// Looks at what runs in a pane once, unless somebody does already.
-    fn look(&mut self, instance: InstanceId) {
-        let Some(launch) = self.launches.of(instance) else {
-            return;
-        };
-        let Some(shell) = &launch.shell else {
-            return self.look_at_agent(instance);
-        };
-        let (root, followed) = (scout::mark(&shell.view), launch.kind.is_some());
-        let Some(handle) = self.panes.of_mut(instance).filter(|handle| !handle.looking) else {
-            return;
-        };
-        handle.looking = true;
-        let adapters = self.adapters.clone();
-        agents::scout(adapters, (instance, root), followed, self.events.clone());
-    }
-
-    /// Looks at an agent once, unless somebody does already.
-    fn look_at_agent(&mut self, instance: InstanceId) {
-        let Some(launch) = self.launches.of(instance) else {
-            return;
-        };
-        let Some(adapter) = launch.kind.as_ref().and_then(|kind| self.adapters.of(kind)) else {
-            return;
-        };
-        let (adapter, host) = (Arc::clone(adapter), Arc::clone(&launch.host));
-        let view = launch.view.clone();
-        let Some(handle) = self.panes.of_mut(instance).filter(|handle| !handle.looking) else {
-            return;
-        };
-        handle.looking = true;
-        agents::look(adapter, host, view, self.events.clone());
     }
 
     fn saved(&mut self, token: SaveToken, outcome: SaveOutcome) {

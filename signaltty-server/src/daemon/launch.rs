@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use signaltty_adapters::{
-    Adapters, AgentAdapter, CarriedOptions, Integration, Launch, LaunchContext, LaunchFacts,
-    PreparedLaunch, ProcHost,
+    Adapters, AgentAdapter, AgentHost as _, CarriedOptions, Integration, Launch, LaunchContext,
+    LaunchFacts, PreparedLaunch, ProcHost,
 };
 use signaltty_core::agent::AgentKind;
 use signaltty_core::env::ConfigEnv;
@@ -95,7 +95,7 @@ impl Launcher<'_> {
         let launch = Launch { argv, env: env.into_iter().collect() };
         let adapter = kind.as_ref().and_then(|kind| self.adapters.of(kind));
         let wired = match adapter {
-            Some(adapter) => self.wire(adapter, instance, launch),
+            Some(adapter) => self.wire(adapter, instance, launch, &host),
             None => PreparedLaunch::unchanged(launch),
         };
         let (integration, is_wired) = match wired.integration {
@@ -127,6 +127,7 @@ impl Launcher<'_> {
         adapter: &Arc<dyn AgentAdapter>,
         instance: InstanceId,
         launch: Launch,
+        host: &ProcHost,
     ) -> PreparedLaunch {
         // Not the secret of the hook: what an agent's server is given is known
         // to everything that the agent runs.
@@ -147,6 +148,15 @@ impl Launcher<'_> {
             Ok(prepared) => prepared,
             Err(error) => return as_it_is(error.to_string()),
         };
+        if prepared.runs_hook && !self.hook_program_is_there(host) {
+            let program = self.hook_program.display();
+            return as_it_is(format!(
+                "{} cannot report to signaltty: the program that would pass its reports on, \
+                 {program}, is not there; put it back, or start the server anew with the one that \
+                 is, and restart this pane; what is resumed without it stays unconfirmed",
+                adapter.spec().kind
+            ));
+        }
         let mut written = Vec::new();
         for file in &prepared.files {
             if let Err(error) = write_private(self.runtime_dir, &file.path, &file.contents) {
@@ -156,6 +166,13 @@ impl Launcher<'_> {
             written.push(file.path.clone());
         }
         prepared
+    }
+}
+
+impl Launcher<'_> {
+    /// Whether the agent will find our program, which an update may have moved.
+    fn hook_program_is_there(&self, host: &ProcHost) -> bool {
+        self.hook_program.to_str().is_none_or(|program| host.find_program(program).is_some())
     }
 }
 

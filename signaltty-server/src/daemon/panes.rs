@@ -9,6 +9,7 @@ use signaltty_core::id::{InstanceId, PaneId};
 use signaltty_pty::{Child, HistoryLimit, Pty, Screen, Size};
 use tokio::sync::{Semaphore, mpsc, watch};
 
+use super::directory::Directory;
 use super::event::Event;
 use super::kept::Kept;
 use super::pane_input::{INPUT_BYTES, InputError};
@@ -42,6 +43,9 @@ pub(crate) struct PaneHandle {
     pub(crate) printed: bool,
     /// It is being looked at.
     pub(crate) looking: bool,
+    /// It will be looked at again, printing or not.
+    pub(crate) looks_again: bool,
+    pub(crate) directory: Directory,
 }
 
 /// The panes that have a process.
@@ -100,6 +104,8 @@ impl Panes {
             // Its screen begins with what was kept, which is saved with it.
             printed: self.kept.forget(start.pane),
             looking: false,
+            looks_again: false,
+            directory: Directory::default(),
         };
         self.by_instance.insert(start.instance, handle);
         Ok(())

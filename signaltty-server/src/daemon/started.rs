@@ -1,5 +1,8 @@
 //! What a start came to.
 
+use std::ffi::OsString;
+
+use signaltty_core::env::SavedEnv;
 use signaltty_core::id::{InstanceId, PaneId};
 use signaltty_core::restore::{FailureCode, Refusal};
 use signaltty_core::session::Input;
@@ -9,6 +12,7 @@ use super::event_loop::Daemon;
 use super::launch::{self, Prepared};
 use super::panes::Start;
 use super::spawner::Spawned;
+use super::tree::Note;
 
 impl Daemon {
     pub(super) fn spawned(
@@ -53,15 +57,16 @@ impl Daemon {
                     config_env: prepared.config_env,
                     facts: prepared.facts,
                 };
+                let first = self.session.pane(pane).map(|view| &view.record.env);
+                let missing_env = first.map(|env| missing(env, &prepared.spec.env));
+                let missing_env = missing_env.unwrap_or_default();
                 let Prepared { kind, secret, host, files, integration, wired, carried, .. } =
                     prepared;
                 let shell =
                     kind.is_none().then(|| Shell { view: view.clone(), host: host.clone() });
                 self.launches.add(LaunchRecord { kind, secret, view, host, shell, wired, carried });
                 self.files.insert(instance, files);
-                if let Some(needed) = integration {
-                    self.integration.insert(instance, needed);
-                }
+                self.notes.insert(pane, Note { integration, missing_env });
                 self.input(Input::Spawned { instance, result: Ok(()) });
             }
             Err(refusal) => {
@@ -70,4 +75,11 @@ impl Daemon {
             }
         }
     }
+}
+
+/// The variables that a pane's first launch had and that are not there now
+/// (C065).
+fn missing(first: &SavedEnv, now: &[(OsString, OsString)]) -> Vec<String> {
+    let there = |name: &&str| now.iter().any(|(known, _)| known == name);
+    first.left_out().filter(|name| !there(name)).map(str::to_owned).collect()
 }

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 use signaltty_core::agent::{AgentPlace, SavedAgent};
-use signaltty_core::id::InstanceId;
+use signaltty_core::id::PaneId;
 use signaltty_core::pane::SavedPane;
-use signaltty_core::restore::PaneState;
+use signaltty_core::restore::{FailureCode, PaneState, ResumeFailure};
 use signaltty_core::session::{PaneView, Session, TabView, WorkspaceView};
 
 use super::clock::rfc3339;
@@ -14,15 +14,25 @@ use crate::protocol::{
     AgentNode, ExitNode, FailureNode, PaneNode, StatusCounts, TabNode, Tree, WireOs, WorkspaceNode,
 };
 
-/// What a person has to do so that a running agent can report to us.
-pub(crate) type Needed = BTreeMap<InstanceId, String>;
-
-/// All workspaces.
-pub(crate) fn tree(session: &Session, needed: &Needed) -> Tree {
-    Tree { workspaces: session.workspaces().map(|view| workspace(&view, needed)).collect() }
+/// What a person should know of the last process of a pane, as long as the
+/// server lives.
+#[derive(Debug, Default)]
+pub(crate) struct Note {
+    /// What to do so that its agent can report to us.
+    pub(crate) integration: Option<String>,
+    /// Variables that the pane's first launch had and this one has not.
+    pub(crate) missing_env: Vec<String>,
 }
 
-fn workspace(view: &WorkspaceView<'_>, needed: &Needed) -> WorkspaceNode {
+/// Those of all panes.
+pub(crate) type Notes = BTreeMap<PaneId, Note>;
+
+/// All workspaces.
+pub(crate) fn tree(session: &Session, notes: &Notes) -> Tree {
+    Tree { workspaces: session.workspaces().map(|view| workspace(&view, notes)).collect() }
+}
+
+fn workspace(view: &WorkspaceView<'_>, notes: &Notes) -> WorkspaceNode {
     let record = view.record;
     WorkspaceNode {
         id: record.id.to_string(),
@@ -33,11 +43,11 @@ fn workspace(view: &WorkspaceView<'_>, needed: &Needed) -> WorkspaceNode {
         auto_continue: record.switches.auto_continue,
         history: record.switches.history,
         archived: record.archived,
-        tabs: view.tabs().map(|view| tab(&view, needed)).collect(),
+        tabs: view.tabs().map(|view| tab(&view, notes)).collect(),
     }
 }
 
-fn tab(view: &TabView<'_>, needed: &Needed) -> TabNode {
+fn tab(view: &TabView<'_>, notes: &Notes) -> TabNode {
     TabNode {
         id: view.record.id.to_string(),
         title: view.record.title.to_string(),
@@ -45,13 +55,14 @@ fn tab(view: &TabView<'_>, needed: &Needed) -> TabNode {
         layout: view.record.layout.to_string(),
         cols: view.record.area.cols,
         rows: view.record.area.rows,
-        panes: view.panes().map(|view| pane(&view, needed)).collect(),
+        panes: view.panes().map(|view| pane(&view, notes)).collect(),
     }
 }
 
 /// One pane.
-pub(crate) fn pane(view: &PaneView<'_>, needed: &Needed) -> PaneNode {
+pub(crate) fn pane(view: &PaneView<'_>, notes: &Notes) -> PaneNode {
     let record = view.record;
+    let note = notes.get(&record.id);
     let stage = match view.state {
         PaneState::Resuming(stage) => Some(stage.as_str().to_owned()),
         _ => None,
@@ -69,7 +80,8 @@ pub(crate) fn pane(view: &PaneView<'_>, needed: &Needed) -> PaneNode {
         lifecycle: record.lifecycle.as_str().to_owned(),
         attention: record.attention.as_str().to_owned(),
         last_message: record.last_message.as_deref().map(str::to_owned),
-        agent: record.agent.as_ref().map(|saved| agent(view, saved, needed)),
+        agent: record.agent.as_ref().map(|saved| agent(view, saved, note)),
+        missing_env: note.map(|note| note.missing_env.clone()).unwrap_or_default(),
         decision: view.decision.map(|decision| decision.question.to_string()),
         created_at: rfc3339(record.created_at),
     }
@@ -84,7 +96,7 @@ fn exit(record: &SavedPane, state: &PaneState) -> Option<ExitNode> {
     Some(ExitNode { code: status.code, signal: status.signal })
 }
 
-fn agent(view: &PaneView<'_>, saved: &SavedAgent, needed: &Needed) -> AgentNode {
+fn agent(view: &PaneView<'_>, saved: &SavedAgent, note: Option<&Note>) -> AgentNode {
     let conversation = saved.conversation.as_ref().map(|conversation| &conversation.id);
     let failure = saved.last_failure.as_ref();
     // What an earlier agent of this shell left is not what runs in it.
@@ -94,7 +106,10 @@ fn agent(view: &PaneView<'_>, saved: &SavedAgent, needed: &Needed) -> AgentNode 
         Some(_) if left => view.candidate,
         _ => conversation.or(view.candidate),
     };
-    let needed = view.state.instance().and_then(|instance| needed.get(&instance));
+    // Of one that ended it says why nothing was proven.
+    let unconfirmed = |failure: &ResumeFailure| failure.refusal.code == FailureCode::Unconfirmed;
+    let tells = view.state.instance().is_some() || failure.is_some_and(unconfirmed);
+    let needed = note.and_then(|note| note.integration.as_ref()).filter(|_| tells);
     AgentNode {
         kind: kind.to_string(),
         agent_session_id: shown.map(ToString::to_string),

@@ -67,6 +67,10 @@ pub struct PaneNode {
     pub attention: String,
     pub last_message: Option<String>,
     pub agent: Option<AgentNode>,
+    /// Names of environment variables that its first launch had and its last
+    /// process has not.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub missing_env: Vec<String>,
     /// The permission that its agent waits for, which `pane.answer` answers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub decision: Option<String>,

@@ -77,6 +77,7 @@ pub(super) fn node(facts: Facts) -> PaneNode {
         decision: (n == 3).then(|| "Bash: rm -rf target".into()),
         last_message: (n == 3).then(|| "Bash: rm -rf target".into()),
         agent,
+        missing_env: Vec::new(),
         created_at: "1970-01-01T00:00:00Z".into(),
     }
 }

@@ -4,7 +4,7 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
@@ -74,7 +74,7 @@ case " $* " in
         mkdir -p "$CODEX_HOME/thread-writer-locks"
         exec 8>"$CODEX_HOME/thread-writer-locks/$id.lock"
         flock -n 8
-        setsid /bin/bash -c 'exec -a "$0" sleep 1000' "$CODEX_HOME/packages/app-server-daemon/codex" &
+        setsid /bin/bash -c 'exec -a "$0" /bin/bash -c "while [ -d $HOME ]; do sleep 0.1; done"' "$CODEX_HOME/packages/app-server-daemon/codex" &
         exec 8>&-
         echo 'codex elsewhere'; while read -r line; do [ "$line" != quit ] || exit 0; echo "heard $line"; done; exit ;;
 esac
@@ -109,6 +109,10 @@ impl Stage {
     }
 
     pub fn configured(config: &str) -> Self {
+        Self::made(config, None)
+    }
+
+    fn made(config: &str, program: Option<&str>) -> Self {
         let home = Home::new();
         fs::write(home.path("config.toml"), config).unwrap();
         fs::create_dir(home.path("bin")).unwrap();
@@ -124,8 +128,16 @@ impl Stage {
         }
         let server = Server::start_with(&home, |command| {
             command.arg("--config").arg(home.path("config.toml"));
+            if let Some(program) = program {
+                from_elsewhere(command, &home.path(program));
+            }
         });
         Self { home, server }
+    }
+
+    /// With a server whose program is somewhere else.
+    pub fn started_from(program: &str) -> Self {
+        Self::made("", Some(program))
     }
 
     /// What `signaltty` says inside of a pane, in JSON.
@@ -208,6 +220,19 @@ impl Stage {
     }
 }
 
+/// Has a command run a copy of its program.
+fn from_elsewhere(command: &mut Command, program: &Path) {
+    fs::create_dir_all(program.parent().unwrap()).unwrap();
+    if fs::hard_link(command.get_program(), program).is_err() {
+        fs::copy(command.get_program(), program).unwrap();
+    }
+    let mut other = Command::new(program);
+    let set = command.get_envs().filter_map(|(name, value)| Some((name, value?)));
+    other.args(command.get_args()).current_dir("/").env_clear().envs(set);
+    other.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+    *command = other;
+}
+
 #[test]
 fn d22_claude_typed_by_hand_is_found_and_comes_back_verified() {
     let mut stage = Stage::new();
@@ -228,6 +253,56 @@ fn d22_claude_typed_by_hand_is_found_and_comes_back_verified() {
     stage.server.ask("pane.restart", restarted);
     stage.say(&pane, "echo a-$((1+1))-b", "a-2-b");
     assert_eq!(stage.agent(&pane)["place"], "left");
+}
+
+#[test]
+fn c065_a_resumed_pane_says_which_variables_of_its_launch_were_not_kept() {
+    let mut stage = Stage::new();
+    let mut env = stage.env();
+    env["API_TOKEN"] = "canary-zz".into();
+    env["FAKE_ID"] = A.into();
+    let ask = json!({"cwd": stage.home.work(), "argv": ["claude"], "env": env});
+    let made = stage.server.ask("workspace.new", ask);
+    let pane = made["pane_id"].as_str().unwrap().to_owned();
+    stage.say(&pane, "hello", "heard hello");
+    let missing = |stage: &Stage| stage.server.pane(&pane)["missing_env"].clone();
+    assert_eq!(missing(&stage), Value::Null, "it has them all");
+    stage.crash(&[&pane]);
+    assert_eq!(stage.resume(&pane)["verdict"], "verified");
+    assert_eq!(missing(&stage), json!(["API_TOKEN", "FAKE_ID"]));
+    let to = stage.home.path("env");
+    let line = format!("run env > {0}.new; mv {0}.new {0}", to.display());
+    stage.server.type_line(&pane, &line);
+    let found = wait_for("the environment", || fs::read_to_string(&to).ok());
+    let config = format!("CLAUDE_CONFIG_DIR={}", stage.home.path("claude").display());
+    assert!(found.lines().any(|line| line == config), "{found}");
+    assert!(!found.contains("API_TOKEN"), "{found}");
+    stage.server.wait_saved();
+    assert_eq!(stage.home.files_with("canary-zz"), Vec::<std::path::PathBuf>::new());
+    assert!(!stage.server.status().to_string().contains("API_TOKEN"));
+
+    stage.crash(&[&pane]);
+    stage.server.ask("pane.resume", json!({"pane": pane, "env": env}));
+    assert_eq!(missing(&stage), Value::Null, "who resumed it gave them");
+}
+
+#[test]
+fn d12_an_agent_that_cannot_report_since_our_program_is_gone_says_so() {
+    let stage = Stage::started_from("moved/signaltty");
+    fs::remove_file(stage.home.path("moved/signaltty")).unwrap();
+    let mut env = stage.env();
+    env["FAKE_ID"] = A.into();
+    let ask = json!({"cwd": stage.home.work(), "argv": ["claude"], "env": env});
+    let made = stage.server.ask("workspace.new", ask);
+    let pane = made["pane_id"].as_str().unwrap();
+    stage.server.wait_text(pane, "claude startup");
+    let said = stage.agent(pane)["integration"].clone();
+    let said = said.as_str().unwrap();
+    assert!(said.contains("moved/signaltty") && said.contains("is not there"), "{said}");
+    // With none of ours Claude complains of nothing.
+    let pid = stage.server.pane(pane)["pid"].as_u64().unwrap();
+    let command = fs::read_to_string(format!("/proc/{pid}/cmdline")).unwrap();
+    assert!(!command.contains("--settings"), "{command}");
 }
 
 #[test]
@@ -302,7 +377,8 @@ fn c031_d22_agents_in_the_background_or_inside_another_are_nobodys() {
     let stage = Stage::new();
     let pane = stage.shell();
     // It never had the terminal.
-    stage.server.type_line(&pane, &format!("FAKE_ID={B} claude < <(sleep 1000) &"));
+    let silent = "while [ -d $HOME ]; do sleep 0.1; done";
+    stage.server.type_line(&pane, &format!("FAKE_ID={B} claude < <({silent}) &"));
     wait_until("it to be listed", || listed(&stage.home.path("claude"), B));
     stage.say(&pane, "echo x-$((1+1))-y", "x-2-y");
     // The looks at all this are over when the next agent is seen.

@@ -6,7 +6,7 @@ use std::os::unix::fs::symlink;
 
 use serde_json::{Value, json};
 
-use crate::support::{Home, Server, wait_for};
+use crate::support::{Home, Server, wait_for, wait_until};
 
 /// Starts something that writes its environment down, as a client with an
 /// environment of its own; the pane and what it found.
@@ -123,6 +123,38 @@ fn c056_c058_a_directory_keeps_its_spelling() {
     shows(&server);
     let pid = server.pane(&pane)["pid"].as_u64().unwrap();
     assert_eq!(fs::read_link(format!("/proc/{pid}/cwd")).unwrap(), real);
+}
+
+#[test]
+fn c064_d23_a_pane_keeps_the_last_directory_that_was_there() {
+    // A shell that tells its directory, and one that does not.
+    for tell in [r#"printf '\033]7;file://%s\033\\' "$PWD""#, ":"] {
+        let home = Home::new();
+        let mut server = Server::start(&home);
+        let shell = format!(
+            r#"while read -r line; do eval "$line"; {tell}; printf '\033]2;after %s\033\\' "$line"; done"#
+        );
+        let pane = server.sh(&home, &shell);
+        let titled = |title: &str| wait_until(title, || server.pane(&pane)["title"] == title);
+        let cwd = || server.pane(&pane)["cwd"].as_str().unwrap().to_owned();
+        let kept = home.work().canonicalize().unwrap().join("kept");
+        server.type_line(&pane, "mkdir kept; cd kept");
+        wait_until("the directory", || {
+            kept == std::path::Path::new(&cwd()).canonicalize().unwrap()
+        });
+        let before = cwd();
+        // The system says `(deleted)` of it from now on.
+        server.type_line(&pane, "mkdir d; cd d; rmdir ../d");
+        titled("after mkdir d; cd d; rmdir ../d");
+        server.wait_saved();
+        assert_eq!(cwd(), before, "{tell}");
+        server.kill9();
+        assert_eq!(home.snapshot()["panes"][0]["cwd"], *before, "{tell}");
+        let server = Server::start(&home);
+        server.ask("pane.restart", json!({"pane": pane}));
+        let pid = server.pane(&pane)["pid"].as_u64().unwrap();
+        assert_eq!(fs::read_link(format!("/proc/{pid}/cwd")).unwrap(), kept, "{tell}");
+    }
 }
 
 #[test]

@@ -90,6 +90,7 @@ impl<'a> Reader<'a> {
         if env.iter().count() != saved {
             self.replaced(&record, "the environment", "a variable is not one to be saved");
         }
+        let env = env.with_left_out(found.env_left_out);
         let lifecycle = found
             .lifecycle
             .and_then(|text| self.word(&record, "the lifecycle", &text, Lifecycle::parse));

@@ -79,6 +79,7 @@ impl From<&SavedPane> for PaneV1 {
             cwd: Some(pane.cwd.as_path().into()),
             argv: texts(&pane.argv),
             env: pane.env.iter().map(variable).collect(),
+            env_left_out: pane.env.left_out().map(str::to_owned).collect(),
             size: Some(pane.size.into()),
             agent: pane.agent.as_ref().map(|agent| Part::Read(agent.into())),
             lifecycle: Some(pane.lifecycle.as_str().into()),
