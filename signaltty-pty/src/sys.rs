@@ -143,6 +143,30 @@ pub fn close_inherited() {
     }
 }
 
+/// Makes the allocator give memory back.
+///
+/// For the first lines of a program that runs for weeks: what a busy minute
+/// needed is otherwise kept, in an area for each thread, and the size from which
+/// an allocation has pages of its own grows with the largest that was freed.
+/// Other allocators than the GNU C library's are left alone.
+pub fn give_memory_back() {
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    for (name, value) in [
+        (libc::M_ARENA_MAX, 1),
+        (libc::M_MMAP_THRESHOLD, OWN_PAGES),
+        (libc::M_TRIM_THRESHOLD, OWN_PAGES),
+    ] {
+        // SAFETY: `mallopt` takes two integers, locks what it changes, and refuses
+        // a value that it does not know without effect.
+        unsafe { libc::mallopt(name, value) };
+    }
+}
+
+/// Bytes of an allocation that has pages of its own, and of free memory that may
+/// stay: what the allocator begins with.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+const OWN_PAGES: libc::c_int = 128 * 1024;
+
 /// Linux has signals 1 to 64 on every architecture but MIPS, which has more.
 const LAST_SIGNAL: libc::c_int = 64;
 

@@ -87,6 +87,7 @@ pub fn main(args: &[OsString]) -> u8 {
             // also on a server that a client starts.
             let demo_agent = demo_agent || std::env::var_os("SIGNALTTY_DEMO_HOME").is_some();
             let config = config.map(|path| cwd.join(path));
+            signaltty_pty::give_memory_back();
             match daemon::serve(ServeOptions { paths, demo_agent, log, config, log_file }) {
                 Ok(()) => return 0,
                 Err(error) => (error.to_string(), error.exit_code()),

@@ -2,18 +2,18 @@
 
 use std::io;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering, fence};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use bytes::{Bytes, BytesMut};
 use serde_json::Value;
 use signaltty_core::id::PaneId;
-use tokio::io::AsyncWriteExt as _;
 use tokio::net::UnixStream;
-use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
+use tokio::net::unix::OwnedReadHalf;
 use tokio::sync::{Semaphore, mpsc};
 
+use super::client_queue::{ClientSocket, client_queue};
 use super::event::{ClientFact, Event};
-use super::pane_clients::{AttachedClient, CLIENT_FRAMES};
+use super::pane_clients::AttachedClient;
 use super::pane_input;
 use super::pane_task::{BUG, PaneMessage};
 use crate::protocol::WireError;
@@ -31,8 +31,8 @@ pub(crate) struct Attachment {
     pub(crate) reply: Value,
 }
 
-/// Frames written at once at most, in bytes.
-const BATCH: usize = 256 * 1024;
+/// Frames written at once, in bytes; the last of them may go beyond.
+const BATCH: usize = 64 * 1024;
 
 static NEXT_CLIENT: AtomicU64 = AtomicU64::new(1);
 
@@ -43,26 +43,7 @@ pub(crate) struct Attached {
     room: Arc<Semaphore>,
     read_only: bool,
     id: u64,
-    queue: mpsc::Receiver<Frame>,
-    marks: Marks,
-}
-
-/// What the pane and the client's writer tell each other.
-#[derive(Clone, Default)]
-struct Marks {
-    /// Output was dropped.
-    behind: Arc<AtomicBool>,
-    /// Bytes of output in the queue.
-    waiting: Arc<AtomicUsize>,
-}
-
-impl Marks {
-    /// Counts a frame that left the queue.
-    fn left(&self, frame: &Frame) {
-        if let Frame::Output(bytes) = frame {
-            self.waiting.fetch_sub(bytes.len(), Ordering::AcqRel);
-        }
-    }
+    socket: ClientSocket,
 }
 
 impl Attachment {
@@ -74,21 +55,14 @@ impl Attachment {
     /// When the process ended meanwhile.
     pub(crate) async fn begin(self) -> Result<Attached, WireError> {
         let id = NEXT_CLIENT.fetch_add(1, Ordering::Relaxed);
-        let (frames, queue) = mpsc::channel(CLIENT_FRAMES);
-        let marks = Marks::default();
+        let (queue, socket) = client_queue();
         let Self { pane, messages, room, read_only, history, .. } = self;
-        let client = AttachedClient::new(
-            id,
-            frames,
-            Arc::clone(&marks.behind),
-            Arc::clone(&marks.waiting),
-            read_only,
-        );
+        let client = AttachedClient::new(id, queue, read_only);
         let attach = PaneMessage::Attach { client, history };
         if messages.send(attach).await.is_err() {
             return Err(super::asked::not_live(pane, "exited"));
         }
-        Ok(Attached { pane, messages, room, read_only, id, queue, marks })
+        Ok(Attached { pane, messages, room, read_only, id, socket })
     }
 }
 
@@ -100,9 +74,10 @@ pub(crate) async fn serve(
     events: mpsc::Sender<Event>,
 ) -> io::Result<()> {
     let (read, write) = stream.into_split();
-    let Attached { pane, messages, room, read_only, id, queue, marks } = attached;
+    let Attached { pane, messages, room, read_only, id, socket } = attached;
+    socket.open(write);
     let _ = events.send(Event::Client { pane, what: ClientFact::Seen }).await;
-    let writer = write_frames(write, queue, id, marks, messages.clone());
+    let writer = write_frames(socket, id, messages.clone());
     let client = Reader { id, pane, read_only, room, messages: &messages, events: &events };
     let reader = client.serve(FrameReader::new(read, buffered));
     // Both live until the pane knows: a client that sees the end of its
@@ -119,39 +94,38 @@ pub(crate) async fn serve(
 /// Writes what waits, several frames at once. Ends after the frame that says
 /// that the process ended, which it says itself where the pane no longer can.
 async fn write_frames(
-    mut write: OwnedWriteHalf,
-    mut queue: mpsc::Receiver<Frame>,
+    mut socket: ClientSocket,
     id: u64,
-    marks: Marks,
     messages: mpsc::Sender<PaneMessage>,
 ) -> io::Result<()> {
     let mut out = BytesMut::new();
-    while let Some(frame) = queue.recv().await {
-        let mut over = matches!(frame, Frame::Exit(_) | Frame::Detach);
-        marks.left(&frame);
-        frame.encode(&mut out);
+    while let Some(piece) = socket.next().await {
+        let mut taken = 1;
+        let mut over = piece.is_last();
+        piece.encode(&mut out);
         while !over && out.len() < BATCH {
-            let Ok(next) = queue.try_recv() else { break };
-            over = matches!(next, Frame::Exit(_) | Frame::Detach);
-            marks.left(&next);
+            let Some(next) = socket.another() else { break };
+            taken += 1;
+            over = next.is_last();
             next.encode(&mut out);
         }
-        write.write_all(&out).await?;
-        out.clear();
+        socket.write_all(&out).await?;
+        // Many clients that are behind now and then would each keep their most.
+        out = BytesMut::new();
         if over {
-            return write.shutdown().await;
+            socket.close();
+            return Ok(());
         }
-        // The other half of the fence in the pane's task.
-        fence(Ordering::SeqCst);
-        if marks.behind.load(Ordering::Acquire) && queue.is_empty() {
+        if socket.written(taken) {
             let _ = messages.send(PaneMessage::Drained(id)).await;
         }
     }
     // Else the pane says the end itself. Its process is being ended.
     Frame::Notice(Bytes::from(BUG)).encode(&mut out);
     Frame::Exit(Bytes::from_static(br#"{"code":null,"signal":null}"#)).encode(&mut out);
-    write.write_all(&out).await?;
-    write.shutdown().await
+    socket.write_all(&out).await?;
+    socket.close();
+    Ok(())
 }
 
 /// Who reads what a client sends.

@@ -12,6 +12,7 @@ mod asked;
 mod attach;
 mod attribution;
 mod callers;
+mod client_queue;
 mod clock;
 mod configure;
 mod connection;

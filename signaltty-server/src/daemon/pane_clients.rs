@@ -1,24 +1,14 @@
 //! The clients that look at one pane, and which of them drives it.
 
 use std::collections::VecDeque;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering, fence};
 
 use bytes::Bytes;
 use signaltty_pty::Screen;
-use tokio::sync::mpsc;
 
+use super::client_queue::{ClientQueue, NotSent};
 use super::pane_input::Lost;
 use super::terminal_reply::without_replies;
 use crate::protocol::frame::Frame;
-
-/// Frames that may wait for a client. When it is full the client's backlog is
-/// dropped and replaced by a repaint.
-pub(crate) const CLIENT_FRAMES: usize = 64;
-
-/// Bytes of output that may wait for a client, with the same end. A terminal that
-/// takes ten megabytes a second shows them in a fortieth of a second.
-const CLIENT_BYTES: usize = 256 * 1024;
 
 /// Replies of history that may wait for room in a client's queue.
 const OWED: usize = 16;
@@ -26,12 +16,7 @@ const OWED: usize = 16;
 /// A client that looks at a pane.
 pub(crate) struct AttachedClient {
     pub(crate) id: u64,
-    frames: mpsc::Sender<Frame>,
-    /// Set while frames were dropped; the client's writer then says when it has
-    /// room again.
-    behind: Arc<AtomicBool>,
-    /// Bytes of output in the queue. Its writer takes them out again.
-    waiting: Arc<AtomicUsize>,
+    queue: ClientQueue,
     read_only: bool,
     /// The beginning of what may be a terminal's reply.
     unfinished: Vec<u8>,
@@ -41,26 +26,12 @@ pub(crate) struct AttachedClient {
 }
 
 impl AttachedClient {
-    pub(crate) fn new(
-        id: u64,
-        frames: mpsc::Sender<Frame>,
-        behind: Arc<AtomicBool>,
-        waiting: Arc<AtomicUsize>,
-        read_only: bool,
-    ) -> Self {
-        Self {
-            id,
-            frames,
-            behind,
-            waiting,
-            read_only,
-            unfinished: Vec::new(),
-            owed: VecDeque::new(),
-        }
+    pub(crate) fn new(id: u64, queue: ClientQueue, read_only: bool) -> Self {
+        Self { id, queue, read_only, unfinished: Vec::new(), owed: VecDeque::new() }
     }
 
     fn is_behind(&self) -> bool {
-        self.behind.load(Ordering::Acquire)
+        self.queue.is_behind()
     }
 }
 
@@ -130,36 +101,25 @@ impl Clients {
         if self.list.is_empty() {
             return drained;
         }
-        let chunk = Bytes::copy_from_slice(chunk);
+        let mut copy = None;
         self.list.retain(|client| {
             if client.is_behind() {
-                return !client.frames.is_closed();
+                return !client.queue.is_gone();
             }
-            if client.waiting.load(Ordering::Acquire) >= CLIENT_BYTES {
-                if falls_behind(client) {
-                    drained.push(client.id);
-                }
-                return !client.frames.is_closed();
-            }
-            match client.frames.try_send(Frame::Output(chunk.clone())) {
-                Ok(()) => {
-                    client.waiting.fetch_add(chunk.len(), Ordering::AcqRel);
-                    true
-                }
-                Err(mpsc::error::TrySendError::Full(_)) => {
-                    if falls_behind(client) {
+            match client.queue.output(chunk, &mut copy) {
+                Ok(()) => true,
+                Err(NotSent::Full) => {
+                    if client.queue.falls_behind() {
                         drained.push(client.id);
                     }
                     true
                 }
-                Err(mpsc::error::TrySendError::Closed(_)) => false,
+                Err(NotSent::Gone) => false,
             }
         });
         drained
     }
 
-    /// Sends the history that is owed and the whole screen, after which live
-    /// output goes on.
     /// Shows everybody the screen anew.
     pub(super) fn repaint_all(&mut self, screen: &Screen) {
         let ids: Vec<_> = self.list.iter().map(|client| client.id).collect();
@@ -168,19 +128,21 @@ impl Clients {
         }
     }
 
+    /// Sends the history that is owed and the whole screen, after which live
+    /// output goes on.
     pub(super) fn repaint(&mut self, id: u64, screen: &Screen) {
         let Some(client) = self.list.iter_mut().find(|client| client.id == id) else {
             return;
         };
         while let Some(lines) = client.owed.front() {
-            if client.frames.try_send(history(screen, *lines)).is_err() {
+            if client.queue.send(history(screen, *lines)).is_err() {
                 break;
             }
             client.owed.pop_front();
         }
         let repaint = Frame::Repaint(Bytes::from(screen.repaint()));
-        let sent = client.owed.is_empty() && client.frames.try_send(repaint).is_ok();
-        client.behind.store(!sent, Ordering::Release);
+        let sent = client.owed.is_empty() && client.queue.send(repaint).is_ok();
+        client.queue.caught_up(sent);
     }
 
     /// Sends the last lines with their styles, now or once there is room.
@@ -188,13 +150,13 @@ impl Clients {
         let Some(client) = self.list.iter_mut().find(|client| client.id == id) else {
             return;
         };
-        if client.owed.is_empty() && client.frames.try_send(history(screen, lines)).is_ok() {
+        if client.owed.is_empty() && client.queue.send(history(screen, lines)).is_ok() {
             return;
         }
         client.owed.truncate(OWED - 1);
         client.owed.push_back(lines);
         // It catches up as after output that it could not take.
-        if falls_behind(client) {
+        if client.queue.falls_behind() {
             self.repaint(id, screen);
         }
     }
@@ -204,7 +166,7 @@ impl Clients {
         let text = format!("{} typed bytes were lost: the terminal was closed", lost.bytes);
         tracing::debug!(client = lost.client, "{text}");
         if let Some(client) = self.list.iter().find(|client| client.id == lost.client) {
-            let _ = client.frames.try_send(Frame::Notice(Bytes::from(text)));
+            let _ = client.queue.send(Frame::Notice(Bytes::from(text)));
         }
     }
 
@@ -220,20 +182,10 @@ impl Clients {
     }
 }
 
-/// Marks a client whose queue is full. Whether it is empty by now, so that
-/// nobody else will say so.
-fn falls_behind(client: &AttachedClient) -> bool {
-    client.behind.store(true, Ordering::Release);
-    // Its writer looks for the mark after it has emptied the queue, which it
-    // may have done just before the mark.
-    fence(Ordering::SeqCst);
-    client.frames.capacity() == CLIENT_FRAMES
-}
-
 /// Tells a client the last frames, however slow it is; over with its connection.
 async fn tell(client: AttachedClient, frames: Vec<Frame>) {
     for frame in frames {
-        if client.frames.send(frame).await.is_err() {
+        if !client.queue.send_later(frame).await {
             return;
         }
     }
@@ -259,11 +211,12 @@ pub(super) fn styled(screen: &Screen, lines: usize) -> String {
 mod tests {
     use signaltty_pty::{HistoryLimit, Size};
 
+    use super::super::client_queue::{CLIENT_FRAMES, ClientSocket, Piece, client_queue};
     use super::*;
 
-    fn client(id: u64, read_only: bool) -> (AttachedClient, mpsc::Receiver<Frame>) {
-        let (frames, queue) = mpsc::channel(CLIENT_FRAMES);
-        (AttachedClient::new(id, frames, Arc::default(), Arc::default(), read_only), queue)
+    fn client(id: u64, read_only: bool) -> (AttachedClient, ClientSocket) {
+        let (queue, socket) = client_queue();
+        (AttachedClient::new(id, queue, read_only), socket)
     }
 
     fn flood(clients: &mut Clients) {
@@ -285,7 +238,7 @@ mod tests {
         assert!(clients.answer());
         flood(&mut clients);
         assert!(!clients.answer(), "one that is behind");
-        while queue.try_recv().is_ok() {}
+        while queue.another().is_some() {}
         clients.repaint(2, &screen);
         assert!(clients.answer(), "it has caught up");
         drop(queue);
@@ -309,14 +262,16 @@ mod tests {
         clients.history(1, 20, &screen);
         assert!(clients.list[0].is_behind(), "its writer says when there is room");
         for _ in 0..CLIENT_FRAMES {
-            assert!(matches!(queue.try_recv(), Ok(Frame::Output(_))));
+            assert!(matches!(queue.another(), Some(Piece::Frame(Frame::Output(_)))));
         }
         clients.repaint(1, &screen);
         for _ in 0..2 {
-            let Ok(Frame::HistoryReply(text)) = queue.try_recv() else { panic!("lost") };
+            let Some(Piece::Frame(Frame::HistoryReply(text))) = queue.another() else {
+                panic!("lost")
+            };
             assert_eq!(text, "a line\n");
         }
-        assert!(matches!(queue.try_recv(), Ok(Frame::Repaint(_))));
-        assert!(queue.try_recv().is_err() && !clients.list[0].is_behind());
+        assert!(matches!(queue.another(), Some(Piece::Frame(Frame::Repaint(_)))));
+        assert!(queue.another().is_none() && !clients.list[0].is_behind());
     }
 }

@@ -17,6 +17,10 @@ const SLEEP_AFTER: Duration = Duration::from_millis(700);
 /// for this pane, and hold up the next one on the same thread.
 pub(super) const READ_AT_ONCE: usize = 16 * 1024;
 
+/// The same for a pane that nobody looks at: whoever types in another one waits
+/// for such a round, and nobody sees that there are more of them.
+pub(super) const READ_UNSEEN: usize = 8 * 1024;
+
 thread_local! {
     /// Panes read in turn, and what was read is taken before the next one reads.
     static BUFFER: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };

@@ -19,7 +19,7 @@ use tokio::time::{Instant, sleep_until};
 use super::event::Event;
 use super::pane_clients::{AttachedClient, Clients, styled};
 use super::pane_input::{Done, InputQueue, write};
-use super::pane_screen::{PaneScreen, READ_AT_ONCE, with_buffer};
+use super::pane_screen::{PaneScreen, READ_AT_ONCE, READ_UNSEEN, with_buffer};
 use super::terminal_reply::without_replies;
 use super::typing_guard::{Guard, Look, Typed};
 use crate::protocol::frame::Frame;
@@ -207,12 +207,20 @@ impl Pane {
         let mut sized = true;
         let exit = child.wait();
         tokio::pin!(exit);
+        // One for everything, and moved only when it is over or too late: output
+        // puts these times off, and setting a timer can wake another thread.
+        let timer = sleep_until(Instant::now());
+        tokio::pin!(timer);
+        let mut armed: Option<Instant> = None;
         loop {
             let front = self.input.front();
-            let deadline = self.input.deadline();
-            let quiet_at = self.quiet_at;
-            let sleep_at = self.screen.sleep_at();
             let look_at = self.guard.look_at();
+            let next = [self.input.deadline(), look_at, self.quiet_at, self.screen.sleep_at()];
+            let next = next.into_iter().flatten().min();
+            if let Some(at) = next.filter(|next| armed.is_none_or(|armed| *next < armed)) {
+                timer.as_mut().reset(at);
+                armed = Some(at);
+            }
             tokio::select! {
                 status = &mut exit => return status,
                 message = messages.recv(), if listening => match message {
@@ -241,26 +249,34 @@ impl Pane {
                         self.clients.lost(lost);
                     }
                 }
-                () = sleep_until(deadline.unwrap_or_else(Instant::now)), if deadline.is_some() => {
-                    self.input.expire(Instant::now());
-                }
                 changed = self.size.changed(), if sized => {
                     sized = changed.is_ok();
                     self.resize();
                 }
-                () = sleep_until(look_at.unwrap_or_else(Instant::now)), if look_at.is_some() => {
-                    self.type_prompt();
-                }
-                () = sleep_until(quiet_at.unwrap_or_else(Instant::now)), if quiet_at.is_some() => {
-                    self.quiet_at = None;
-                    self.look_by = None;
-                    let _ = self.events.send(Event::Quiet { instance: self.instance }).await;
-                }
-                () = sleep_until(sleep_at.unwrap_or_else(Instant::now)), if sleep_at.is_some() => {
-                    // What a client looks at is about to change.
-                    self.screen.sleep(self.clients.is_empty());
+                () = &mut timer, if armed.is_some() => {
+                    armed = None;
+                    self.due(Instant::now()).await;
                 }
             }
+        }
+    }
+
+    /// Does what its time has come for.
+    async fn due(&mut self, now: Instant) {
+        if self.input.deadline().is_some_and(|at| at <= now) {
+            self.input.expire(now);
+        }
+        if self.guard.look_at().is_some_and(|at| at <= now) {
+            self.type_prompt();
+        }
+        if self.quiet_at.is_some_and(|at| at <= now) {
+            self.quiet_at = None;
+            self.look_by = None;
+            let _ = self.events.send(Event::Quiet { instance: self.instance }).await;
+        }
+        if self.screen.sleep_at().is_some_and(|at| at <= now) {
+            // What a client looks at is about to change.
+            self.screen.sleep(self.clients.is_empty());
         }
     }
 
@@ -285,7 +301,8 @@ impl Pane {
     /// was nothing after all.
     fn read(&mut self) -> std::io::Result<Option<usize>> {
         with_buffer(|buffer| {
-            let room = buffer.len().min(READ_AT_ONCE);
+            let most = if self.clients.is_empty() { READ_UNSEEN } else { READ_AT_ONCE };
+            let room = buffer.len().min(most);
             let buffer = buffer.get_mut(..room).unwrap_or_default();
             match self.pty.read_ready(buffer) {
                 Ok(count) => {

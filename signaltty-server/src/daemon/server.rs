@@ -257,6 +257,7 @@ impl Server {
         }
         announce(&self.paths);
         let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(workers())
             .enable_all()
             .build()
             .map_err(|source| ServerError::Setup { what: "start the runtime", source })?;
@@ -331,6 +332,14 @@ impl Server {
         result
     }
 }
+
+/// Threads that serve panes and clients. The loop is one task, and each thread
+/// has buffers of its own; two of them go on while a third one parses a flood.
+fn workers() -> usize {
+    std::thread::available_parallelism().map_or(1, |cores| cores.get().clamp(2, MAX_WORKERS))
+}
+
+const MAX_WORKERS: usize = 4;
 
 /// Tells the loop of host shutdowns, for as long as there is a loop.
 async fn pass_on(mut watching: ShutdownWatch, events: mpsc::Sender<Event>) {

@@ -101,6 +101,14 @@ impl Frame {
     }
 }
 
+/// What stands before the payload of output of `length` bytes, which is at most
+/// [`MAX_PAYLOAD`].
+#[cfg(feature = "daemon")]
+pub(crate) fn output_header(length: usize) -> [u8; HEADER] {
+    let [a, b, c, d] = u32::try_from(length).unwrap_or(u32::MAX).to_le_bytes();
+    [Frame::Output(Bytes::new()).kind(), a, b, c, d]
+}
+
 /// Bytes that a read asks for at least, and where much comes.
 const LEAST_ROOM: usize = 2 * 1024;
 const MOST_ROOM: usize = 64 * 1024;

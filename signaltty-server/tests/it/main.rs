@@ -36,6 +36,7 @@ mod integration;
 mod kills;
 mod leftovers;
 mod log;
+mod memory;
 mod owners;
 mod real_logind;
 mod refusals;

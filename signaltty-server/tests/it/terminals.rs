@@ -9,17 +9,13 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 
 use crate::support::frames::REPAINT;
-use crate::support::{Home, Server};
-
-fn full() -> bool {
-    std::env::var_os("SIGNALTTY_TEST_SCALE").is_some_and(|value| value == "full")
-}
+use crate::support::{Home, Server, full_scale};
 
 #[test]
 fn c079_a_long_history_does_not_hold_up_an_attach() {
     let home = Home::new();
     let server = Server::start(&home);
-    let lines = if full() { 200_000 } else { 20_000 };
+    let lines = if full_scale() { 200_000 } else { 20_000 };
     let script = format!("yes $(seq -s ' ' 1 77) | head -n {lines}; echo the end; exec cat");
     let pane = server.sh(&home, &script);
     server.wait_text(&pane, "the end");

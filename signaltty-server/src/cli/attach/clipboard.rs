@@ -4,6 +4,10 @@
 //! 52), and ask for what is in it. Unless the person wants that, such commands
 //! are left out of what their terminal gets.
 
+use std::borrow::Cow;
+
+use memchr::memmem;
+
 /// Leaves the commands out, however they are split.
 #[derive(Debug, Default)]
 pub(super) struct Clipboard {
@@ -29,7 +33,14 @@ impl Clipboard {
     }
 
     /// What of the output is for the terminal.
-    pub(super) fn without(&mut self, output: &[u8]) -> Vec<u8> {
+    pub(super) fn without<'a>(&mut self, output: &'a [u8]) -> Cow<'a, [u8]> {
+        if self.state == State::Text && memmem::find(output, BEGINNING).is_none() {
+            let begun = (1..BEGINNING.len())
+                .any(|held| output.ends_with(BEGINNING.get(..held).unwrap_or_default()));
+            if !begun {
+                return Cow::Borrowed(output);
+            }
+        }
         let mut out = Vec::with_capacity(output.len() + BEGINNING.len());
         let mut rest = output;
         while let Some(&byte) = rest.first() {
@@ -63,7 +74,7 @@ impl Clipboard {
             };
             rest = rest.get(taken..).unwrap_or_default();
         }
-        out
+        Cow::Owned(out)
     }
 }
 
@@ -89,8 +100,10 @@ mod tests {
         ] {
             for size in 1..=input.len() {
                 let mut clipboard = Clipboard::default();
-                let out: Vec<u8> =
-                    input.chunks(size).flat_map(|chunk| clipboard.without(chunk)).collect();
+                let out: Vec<u8> = input
+                    .chunks(size)
+                    .flat_map(|chunk| clipboard.without(chunk).into_owned())
+                    .collect();
                 assert_eq!(out, expected, "{} by {size}", input.escape_ascii());
             }
         }

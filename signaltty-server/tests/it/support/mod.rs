@@ -37,6 +37,11 @@ pub fn wait_for<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
     }
 }
 
+/// Whether tests run at the sizes that the issues name.
+pub fn full_scale() -> bool {
+    std::env::var_os("SIGNALTTY_TEST_SCALE").is_some_and(|value| value == "full")
+}
+
 /// Waits until something holds.
 pub fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
     wait_for(what, || holds().then_some(()));

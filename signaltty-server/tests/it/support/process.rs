@@ -50,6 +50,13 @@ pub fn children(parent: u32) -> Vec<Process> {
         .collect()
 }
 
+/// How many children of a process ended and were never waited for.
+pub fn zombies(parent: u32) -> usize {
+    let entries = fs::read_dir("/proc").unwrap().flatten();
+    let stats = entries.filter_map(|entry| stat(entry.file_name().to_str()?.parse().ok()?));
+    stats.filter(|found| found.parent == parent && found.state == 'Z').count()
+}
+
 /// The running processes whose environment names this socket, whoever their
 /// parent is by now.
 pub fn with_socket(socket: &Path) -> Vec<Process> {
