@@ -112,6 +112,13 @@ impl History {
         self.open = open;
     }
 
+    /// Appends a line of printable ASCII in the default style that was never on
+    /// the screen. No line may be open.
+    pub(crate) fn push_plain(&mut self, line: &str) {
+        debug_assert_eq!(self.open.len(), 0, "it would be joined with another line");
+        self.push(line.trim_end_matches(' '));
+    }
+
     /// Ends the line that was left open by a wrapped row.
     pub(crate) fn close(&mut self) {
         if let Some(line) = self.open.finish() {

@@ -292,6 +292,16 @@ fn output(count: usize) -> impl Strategy<Value = Output> {
     vec(pieces(), 0..count).prop_map(|pieces| Output(pieces.concat()))
 }
 
+/// A log, with other things in it now and then.
+fn log() -> impl Strategy<Value = Output> {
+    let line = prop_oneof![6 => "[ -~]{0,19}", 1 => "[ -~é家\t\r]{0,45}", 1 => "x {1,18}"];
+    let end = prop_oneof![30 => Just("\r\n"), 1 => Just("\n")];
+    let lines = vec((line, end), 0..90).prop_map(|lines| {
+        lines.into_iter().map(|(line, end)| line + end).collect::<String>().into_bytes()
+    });
+    vec(prop_oneof![3 => lines, 1 => pieces()], 0..8).prop_map(|parts| Output(parts.concat()))
+}
+
 /// Bytes that can be read when a property fails.
 #[derive(Clone)]
 struct Output(Vec<u8>);
@@ -323,6 +333,25 @@ proptest! {
         prop_assert_eq!(whole.tail(4096), split.tail(4096));
         prop_assert_eq!(whole.take_events(), split.take_events());
         prop_assert_eq!(whole.take_answers(), split.take_answers());
+    }
+
+    #[test]
+    fn a_log_gives_the_same_line_by_line_as_at_once(
+        begin in output(6), log in log(), rows in 1..7_u16,
+    ) {
+        let mut whole = screen(20, rows, &begin.0);
+        let mut parts = screen(20, rows, &begin.0);
+        whole.advance(&log.0);
+        // Too short for the short way of lines that scroll off.
+        log.0.chunks(100).for_each(|part| parts.advance(part));
+        assert_same(&whole, &parts, "in parts");
+        prop_assert!(whole.history().lines().eq(parts.history().lines()));
+        // The last letter of all is repeated, and an open line goes on.
+        for screen in [&mut whole, &mut parts] {
+            screen.advance(b"\x1b[3b more\r\n");
+        }
+        assert_same(&whole, &parts, "after further bytes");
+        prop_assert_eq!(whole.tail(4096), parts.tail(4096));
     }
 
     #[test]
