@@ -4,7 +4,8 @@
 //! turn is the one being worked on, or that was when the process went away. The
 //! *marker* names the turn that we have promised to continue; it is cleared
 //! only because the agent accepted, because a refusal was shown, or by a person
-//! (R6). *Attempts* counts automatic tries at that turn over all starts (R11).
+//! (R6). *Attempts* counts automatic tries at one interrupted turn over all starts
+//! (R11), and at what a try began where the agent never said that it took it.
 
 use std::fmt;
 use std::num::NonZeroU64;
@@ -90,9 +91,9 @@ impl Turns {
         attempts: u8,
     ) -> Self {
         let counted = |turn: &TurnId| turn.get() <= newest;
-        let marker = marker.filter(|marker| counted(&marker.turn));
-        let attempts = if marker.is_some() { attempts } else { 0 };
-        Self { newest, active: active.filter(counted), marker, attempts }
+        let (marker, active) = (marker.filter(|m| counted(&m.turn)), active.filter(counted));
+        let attempts = if marker.is_some() || active.is_some() { attempts } else { 0 };
+        Self { newest, active, marker, attempts }
     }
 
     /// The number of the newest turn; 0 before the first.
@@ -110,7 +111,7 @@ impl Turns {
         self.marker
     }
 
-    /// How often the marked turn was tried by itself, over all starts.
+    /// How often the interrupted turn was tried by itself, over all starts.
     pub fn attempts(&self) -> u8 {
         self.attempts
     }
@@ -119,12 +120,14 @@ impl Turns {
     pub fn begin(&mut self) -> Option<TurnId> {
         self.newest = self.newest.saturating_add(1);
         self.active = TurnId::new(self.newest);
+        self.forget_attempts();
         self.active
     }
 
     /// It finished.
     pub fn finish(&mut self) {
         self.active = None;
+        self.forget_attempts();
     }
 
     /// A person wants the active turn continued after a planned restart. One
@@ -164,6 +167,18 @@ impl Turns {
         self.begin()
     }
 
+    /// An earlier attempt had reached the agent, which never said so. What it
+    /// began is a turn of its own, and was interrupted as well. The attempts go
+    /// on being counted, or an agent that never says that it accepts would be
+    /// prompted again after every restart (D-14).
+    pub(crate) fn arrived(&mut self) -> Option<TurnId> {
+        let attempts = self.attempts;
+        self.forget_marker();
+        let turn = self.begin();
+        self.attempts = attempts;
+        turn
+    }
+
     /// The turn will not be continued by itself: the refusal was shown, or its
     /// person took over.
     pub fn settle(&mut self) {
@@ -175,5 +190,12 @@ impl Turns {
     pub fn forget_marker(&mut self) {
         self.marker = None;
         self.attempts = 0;
+    }
+
+    /// They were about another turn. Those of a promised one stay with it.
+    fn forget_attempts(&mut self) {
+        if self.marker.is_none() {
+            self.attempts = 0;
+        }
     }
 }

@@ -328,17 +328,18 @@ fn interrupted(
     active: Option<TurnId>,
     marker: Option<Marker>,
 ) -> Result<Recovery, NoContinuation> {
+    let superseded = |turn: TurnId| turn.get() < agent.turns.newest();
     match (active, marker) {
         (Some(turn), Some(marker)) if turn != marker.turn => Err(NoContinuation::OtherTurnMarked),
+        (None, Some(marker)) if !marker.prepared => Err(NoContinuation::TurnFinished),
+        (Some(turn), _) | (None, Some(Marker { turn, .. })) if superseded(turn) => {
+            Err(NoContinuation::Superseded)
+        }
         (Some(_), Some(marker)) if agent.interrupted || marker.prepared => Ok(marker.into()),
         (Some(turn), None) if agent.interrupted => {
             Ok(Recovery { turn, origin: MarkerOrigin::Automatic })
         }
         (Some(_), _) => Err(NoContinuation::NotRunning),
-        (None, Some(marker)) if !marker.prepared => Err(NoContinuation::TurnFinished),
-        (None, Some(marker)) if marker.turn.get() < agent.turns.newest() => {
-            Err(NoContinuation::Superseded)
-        }
         (None, Some(marker)) => Ok(marker.into()),
         (None, None) => Err(NoContinuation::NoTurn),
     }

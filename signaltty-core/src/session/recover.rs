@@ -332,9 +332,10 @@ impl Session {
         let automatic = marker.origin == MarkerOrigin::Automatic;
         let open = record.last_tool.as_ref().is_some_and(crate::agent::Receipt::is_open);
         let why = match (marker.sent, record.prompted) {
+            // Whoever's turn it was, ours included: nothing is left to go on with.
+            _ if record.unfinished == Some(false) => Some(NoContinuation::RecordFinished),
             (true, Some(true)) => Some(NoContinuation::Arrived),
             (true, None) => Some(NoContinuation::PromptUnclear),
-            _ if record.unfinished == Some(false) => Some(NoContinuation::RecordFinished),
             _ if automatic && open => Some(NoContinuation::OpenToolCall),
             _ => None,
         };
@@ -402,7 +403,7 @@ impl Session {
         match why {
             NoContinuation::Arrived => {
                 // It was a turn of its own, and is the interrupted one now.
-                let _ = agent.turns.accepted();
+                let _ = agent.turns.arrived();
             }
             NoContinuation::RecordFinished => {
                 agent.turns.settle();

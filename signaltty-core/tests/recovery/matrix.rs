@@ -59,7 +59,7 @@ fn k00_k02_k03_k04_k05_k06_k07_k08_s1_11_a_kill_at_any_point_continues_once_or_s
                     (false, _) => assert_eq!((spawns, prompts), (0, 0), "{cell}"),
                     (true, false) => assert_eq!(prompts, 0, "{cell}"),
                     (true, true) => {
-                        let goes_on = matches!(mode, Mode::Good | Mode::Rotates);
+                        let goes_on = matches!(mode, Mode::Good | Mode::Quick | Mode::Rotates);
                         let sent = goes_on || mode == Mode::NeverAccepts;
                         assert_eq!(prompts > 0, sent, "{cell}");
                         let last = play.agent().last_failure;
@@ -70,18 +70,19 @@ fn k00_k02_k03_k04_k05_k06_k07_k08_s1_11_a_kill_at_any_point_continues_once_or_s
                     play.start("");
                     settled(&play, &cell);
                 }
-                assert!(mode != Mode::Swallows || play.sent <= 3, "{cell}: {}", play.sent);
-                if mode == Mode::NeverAccepts {
-                    // The record shows a new turn for each prompt, which no agent
-                    // ends here: each is one that a kill interrupted.
-                    continue;
-                }
+                // D-14: it never says that it took one, so all of them count as
+                // tries at the turn that was interrupted first.
+                assert!(play.sent <= 3, "{cell}: {}", play.sent);
                 let marker = play.agent().turns.marker();
                 assert_eq!(marker, None, "{cell}: a promise stays for ever");
                 // Where the prompt had arrived, its turn is the interrupted one now:
                 // it may go on in its turn, once.
                 let arrived = usize::from(matches!(name, "k06" | "k07"));
-                assert!(play.prompts.len() <= prompts + arrived, "{cell}: continued later");
+                let chained = 3 * usize::from(mode == Mode::NeverAccepts);
+                assert!(
+                    play.prompts.len() <= prompts + arrived.max(chained),
+                    "{cell}: continued later"
+                );
             }
         }
     }
@@ -208,6 +209,38 @@ fn s1_12_a_turn_that_is_over_when_it_is_first_seen_was_taken() {
         assert!(!agent.interrupted && agent.last_failure.is_none(), "{doing}");
         assert_eq!(play.world.state(pane(1)), "live", "{doing}");
     }
+}
+
+#[test]
+fn d14_inv_r11_an_agent_that_never_says_that_it_accepts_is_not_prompted_for_ever() {
+    let mut play = Play::interrupted(Mode::NeverAccepts, true, true);
+    let rows: Vec<_> = (0..10).map(|_| play.start("")).collect();
+    // Prompted; it had arrived; what it began was interrupted, so once more; it
+    // had arrived again; and then no more.
+    assert_eq!(rows[..4], ["D16", "D10", "D16", "K11"]);
+    assert!(rows[4..].iter().all(|row| *row == "D3"), "{rows:?}");
+    assert_eq!(play.prompts.len(), 2);
+    let agent = play.agent();
+    assert_eq!((agent.turns.marker(), agent.turns.attempts()), (None, 0));
+    // Whoever looks is told why it does not go on, and how it can.
+    let failure = agent.last_failure.unwrap().refusal.message;
+    assert!(failure.contains("tried as often as the configuration allows"), "{failure}");
+    assert!(agent.interrupted);
+    // Its own word begins the count anew.
+    let mut play = Play::interrupted(Mode::NeverAccepts, true, true);
+    play.start("");
+    play.mode = Mode::Good;
+    assert_eq!((play.start(""), play.agent().turns.attempts()), ("D10", 2));
+    play.start("");
+    assert_eq!((play.prompts.len(), play.agent().turns.attempts()), (2, 0));
+}
+
+#[test]
+fn k08_row_d03_a_continuation_that_was_over_at_once_leaves_no_turn_behind() {
+    let mut play = Play::interrupted(Mode::Quick, true, true);
+    play.start("cleared");
+    assert_eq!((play.start(""), play.prompts.len(), play.failures), ("D3", 1, 0));
+    assert_eq!(play.agent().last_failure, None);
 }
 
 #[test]
