@@ -1,12 +1,17 @@
 //! What people are told of a start, and what it would do.
 
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
 use signaltty_core::id::{NotificationId, ServerEpoch};
 use signaltty_core::notification::Severity;
 use signaltty_core::restore::PanePlan;
 use signaltty_core::session::{Command, Event, Input, Session};
 
+use super::configure::{ConfigFile, session_config};
 use super::event_loop::Daemon;
 use super::random;
+use crate::config::Settings;
 use crate::protocol::{PlanNode, RestorePlan};
 
 impl Daemon {
@@ -44,9 +49,22 @@ pub(crate) fn plan_nodes(plans: Vec<PanePlan>) -> RestorePlan {
     RestorePlan { panes: plans.into_iter().map(node).collect() }
 }
 
-/// What a start would do with the state in a directory, read without a server
-/// and changed in nothing.
-pub(crate) fn plan_of_state(state_dir: &std::path::Path) -> Result<RestorePlan, String> {
+/// What a start would do with the state in a directory and this configuration,
+/// read without a server and changed in nothing.
+pub(crate) fn plan_of_state(
+    state_dir: &Path,
+    config: Option<PathBuf>,
+) -> Result<RestorePlan, String> {
+    let mut adapters = signaltty_adapters::Adapters::builtin();
+    let demo = signaltty_adapters::demo::DemoAdapter::new("signaltty".into(), Vec::new());
+    // Of the same kind as a builtin one it could not be.
+    let _ = adapters.add(Arc::new(demo));
+    let settings = match config {
+        None => Settings::default(),
+        Some(path) => ConfigFile { path, asked: false }
+            .load(&adapters)
+            .map_err(|error| format!("no server would start: {error}"))?,
+    };
     let path = state_dir.join("snapshot.json");
     let bytes = match std::fs::read(&path) {
         Ok(bytes) => bytes,
@@ -58,11 +76,7 @@ pub(crate) fn plan_of_state(state_dir: &std::path::Path) -> Result<RestorePlan, 
     let decoded = signaltty_persist::schema::from_json(&bytes).map_err(|error| {
         format!("{}: {error}; `signaltty-server doctor` says more", path.display())
     })?;
-    let mut adapters = signaltty_adapters::Adapters::builtin();
-    let demo = signaltty_adapters::demo::DemoAdapter::new("signaltty".into(), Vec::new());
-    // Of the same kind as a builtin one it could not be.
-    let _ = adapters.add(std::sync::Arc::new(demo));
-    let config = super::configure::session_config(&crate::config::Settings::default(), &adapters);
+    let config = session_config(&settings, &adapters);
     let now = super::clock::Clock::start().now();
     let (session, _) = Session::restore(decoded.session, ServerEpoch(0), config, now);
     Ok(plan_nodes(session.plan_restart(now)))
