@@ -163,8 +163,14 @@ impl<'a> Agent<'a> {
             Behaviour::Other => return Self::begin(world).map(Some),
             Behaviour::Fresh => fs::write(&path, "")?,
             Behaviour::Echo => agent.path = None,
-            Behaviour::Good | Behaviour::Silent | Behaviour::Exit | Behaviour::Deaf => {
+            _ => {
                 record::end_last_line(&path)?;
+                if behaviour == Behaviour::Forks {
+                    agent.id = random_uuid()?;
+                    let copy = record::path_of(&world.home, &world.cwd, &agent.id);
+                    fs::copy(&path, &copy)?;
+                    agent.path = Some(copy);
+                }
                 agent.messages = record::load(&path)?;
                 agent.loaded = agent.messages.len();
             }
@@ -178,10 +184,13 @@ impl<'a> Agent<'a> {
         input: &mut dyn BufRead,
         output: &mut dyn Write,
     ) -> io::Result<()> {
-        self.prompts += 1;
+        let mute = Behaviour::of(&self.world.home) == Behaviour::Mute;
         self.say(By::Person, prompt.to_owned())?;
-        self.list(Status::Busy)?;
-        if prompt == "work" {
+        if !mute {
+            self.prompts += 1;
+            self.list(Status::Busy)?;
+        }
+        if prompt == "work" || mute {
             writeln!(output, "working; press Enter to let me finish")?;
             output.flush()?;
             if input.read_line(&mut String::new())? == 0 {

@@ -39,6 +39,11 @@ pub enum Behaviour {
     Exit,
     /// As it should, but takes no prompt.
     Deaf,
+    /// As it should, but works on each prompt without an end, and never says
+    /// that it took one.
+    Mute,
+    /// Goes on under another id, in a copy of the record.
+    Forks,
 }
 
 impl World {
@@ -76,6 +81,8 @@ impl Behaviour {
             Ok("silent") => Self::Silent,
             Ok("exit") => Self::Exit,
             Ok("deaf") => Self::Deaf,
+            Ok("mute") => Self::Mute,
+            Ok("forks") => Self::Forks,
             _ => Self::Good,
         }
     }

@@ -38,6 +38,7 @@ type Adapter = Arc<dyn AgentAdapter>;
 
 impl Daemon {
     pub(crate) fn perform(&mut self, effect: Effect) {
+        self.points.before(&effect);
         // What comes without a client's environment waits for the login shell's.
         let request = match &effect {
             Effect::Spawn { request, .. } => Some(*request),

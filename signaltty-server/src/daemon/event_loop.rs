@@ -24,6 +24,7 @@ use super::launch::{self, Prepared};
 use super::leftovers::{Children, Leftovers};
 use super::login_env::LoginEnv;
 use super::panes::{self, Panes};
+use super::points::Points;
 use super::ports::Ports;
 use super::publisher::Publisher;
 use super::saver::{SaveOutcome, Saver};
@@ -118,6 +119,8 @@ pub(crate) struct Daemon {
     pub(crate) config_file: Option<ConfigFile>,
     /// What the last look at the file came to.
     pub(crate) configuration: Health,
+    /// Where a test has it killed.
+    pub(crate) points: Points,
 }
 
 /// Runs until the session says stop.
@@ -181,6 +184,7 @@ pub(crate) async fn run_loop(parts: Parts) -> Result<(), ServerError> {
         settings,
         config_file: parts.config_file,
         configuration: Health::ok(),
+        points: Points::of_this_process(),
     };
     // Clients see the tombstones from here on; what may start by itself does.
     daemon.input(Input::Begin);
@@ -225,6 +229,7 @@ impl Daemon {
     }
 
     fn take(&mut self, event: Event) {
+        self.points.at(&event);
         match event {
             Event::Request { peer, request, respond } => self.request(peer, request, respond),
             Event::Spawned { pane, instance, result, earlier } => {

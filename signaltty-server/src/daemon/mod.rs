@@ -41,6 +41,7 @@ mod pane_input;
 mod pane_screen;
 mod pane_task;
 mod panes;
+mod points;
 mod ports;
 mod publisher;
 mod random;

@@ -33,6 +33,7 @@ mod host;
 mod host_watch;
 mod inbox;
 mod integration;
+mod kill_points;
 mod kills;
 mod leftovers;
 mod log;

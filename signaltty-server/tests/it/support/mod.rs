@@ -9,6 +9,7 @@ pub mod programs;
 pub mod random;
 pub mod refusal;
 pub mod server;
+pub mod stage;
 pub mod talk;
 #[cfg(feature = "tui")]
 pub mod terminal;

@@ -68,6 +68,19 @@ impl Server {
         Refused { code: status.code(), stderr: server.stderr() }
     }
 
+    /// Runs a server that ends itself by SIGKILL at a named point of its start;
+    /// back when it is gone, with all that ran in its panes.
+    pub fn killed_at(home: &Home, point: &str) {
+        let mut command = command(home);
+        command.env("SIGNALTTY_TEST_KILL_AT", point);
+        let mut child = command.spawn().unwrap();
+        let (stderr, reader) = collect(&mut child);
+        let mut server = Self { child, socket: home.socket(), stderr, reader: Some(reader) };
+        let signal = std::os::unix::process::ExitStatusExt::signal(&server.wait_exit());
+        assert_eq!(signal, Some(9), "it ended before {point}: {}", server.stderr());
+        wait_until("the end of its panes", || process::with_socket(&home.socket()).is_empty());
+    }
+
     fn wait_ready(&mut self) {
         wait_until("the server to listen", || {
             let ended = self.child.try_wait().unwrap();
