@@ -56,6 +56,7 @@
 mod blocks;
 mod child;
 mod error;
+pub mod fuzz;
 mod history;
 mod limits;
 mod line;

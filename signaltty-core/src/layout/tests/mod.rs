@@ -1,6 +1,7 @@
 //! Tests of the layout module. Layouts are written in the text form and drawn
 //! where the picture matters.
 
+mod corpus;
 mod edit;
 mod focus;
 mod geometry;
