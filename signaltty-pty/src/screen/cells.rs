@@ -3,8 +3,11 @@
 use alacritty_terminal::grid::Dimensions as _;
 use alacritty_terminal::term::TermMode;
 
+use alacritty_terminal::term::cell;
+
 use super::row::RowView;
 use super::{Screen, grid};
+use crate::size::Size;
 use crate::style::Style;
 
 /// A character on the screen.
@@ -37,7 +40,38 @@ pub enum Mouse {
     Motion,
 }
 
+/// The rows of a screen as a client has drawn them.
+#[derive(Debug, Default)]
+pub struct Drawn {
+    rows: Vec<Vec<cell::Cell>>,
+}
+
+impl Drawn {
+    /// The size of the screen that was drawn.
+    #[must_use]
+    pub fn size(&self) -> Size {
+        let clamped = |value| u16::try_from(value).unwrap_or(u16::MAX);
+        Size::new(clamped(self.rows.first().map_or(0, Vec::len)), clamped(self.rows.len()))
+    }
+}
+
 impl Screen {
+    /// The rows, from 0 at the top, that differ from what was drawn, which then
+    /// has them. Told by comparing, so no way of writing to the screen is missed.
+    pub fn changed_rows(&self, drawn: &mut Drawn) -> Vec<u16> {
+        drawn.rows.resize_with(self.term.screen_lines(), Vec::new);
+        let mut changed = Vec::new();
+        for (number, old) in drawn.rows.iter_mut().enumerate() {
+            let row = &self.term.grid()[grid::line(number)];
+            if old[..] != row[..] {
+                old.clear();
+                old.extend_from_slice(&row[..]);
+                changed.extend(u16::try_from(number));
+            }
+        }
+        changed
+    }
+
     /// The characters of a row, from 0 at the top. Empty below the last row.
     pub fn cells(&self, row: u16) -> impl Iterator<Item = Cell<'_>> {
         let there = usize::from(row) < self.term.screen_lines();
@@ -122,6 +156,25 @@ mod tests {
         assert_eq!(cells[2].style.fg, Tint::Named(1));
         assert_eq!(screen.cells(2).count(), 0);
         assert_eq!(screen.cursor(), Some((4, 0)));
+    }
+
+    #[test]
+    fn rows_that_changed_are_told_once() {
+        let mut screen = Screen::new(Size::new(8, 3), HistoryLimit::default());
+        let mut drawn = Drawn::default();
+        assert_eq!(screen.changed_rows(&mut drawn), [0, 1, 2]);
+        assert_eq!(drawn.size(), screen.size());
+        assert!(screen.changed_rows(&mut drawn).is_empty());
+        screen.advance(b"ab\r\n\r\n\x1b[31mc");
+        assert_eq!(screen.changed_rows(&mut drawn), [0, 2]);
+        // Another colour is a change; the cursor alone is none.
+        screen.advance(b"\r\x1b[32mc\x1b[1;1H");
+        assert_eq!(screen.changed_rows(&mut drawn), [2]);
+        screen.advance(b"\x1b[3;1H\n");
+        assert_eq!(screen.changed_rows(&mut drawn), [0, 1, 2]);
+        screen.resize(Size::new(9, 2));
+        assert_ne!(drawn.size(), screen.size());
+        assert_eq!(screen.changed_rows(&mut drawn), [0, 1]);
     }
 
     #[test]

@@ -51,7 +51,7 @@ use crate::line::{self, LineBuilder};
 use crate::repaint;
 use crate::size::Size;
 
-pub use self::cells::{Cell, Mouse};
+pub use self::cells::{Cell, Drawn, Mouse};
 pub use self::events::ScreenEvent;
 pub(crate) use self::row::{Glyph, Link, RowView};
 pub use self::sleep::Asleep;

@@ -59,6 +59,8 @@ pub(crate) use text::{safe, screen};
 pub(crate) use time::ago;
 #[cfg(feature = "tui")]
 pub(crate) use tree::exit_words;
+#[cfg(feature = "tui")]
+pub(crate) use worktree::line as worktree_line;
 
 use crate::config::{Overrides, Paths};
 use crate::demo;

@@ -104,7 +104,7 @@ fn table(found: &Worktrees) -> String {
     found.worktrees.iter().map(line).collect()
 }
 
-fn line(node: &WorktreeNode) -> String {
+pub(crate) fn line(node: &WorktreeNode) -> String {
     let head = || node.head.as_deref().unwrap_or_default().chars().take(10).collect::<String>();
     let mut line = safe(&node.path.0.to_string_lossy());
     line.push_str("  ");

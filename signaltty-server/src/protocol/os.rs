@@ -13,6 +13,11 @@ pub struct WireOs(pub OsString);
 
 impl WireOs {
     /// As a path.
+    pub fn as_path(&self) -> &Path {
+        Path::new(&self.0)
+    }
+
+    /// As a path.
     pub fn into_path(self) -> PathBuf {
         PathBuf::from(self.0)
     }

@@ -50,6 +50,8 @@ pub(crate) enum Then {
     Call { method: &'static str, params: Value, name: &'static str },
     /// A search in the output that is scrolled through.
     Search,
+    /// The branch of a new checkout, in the repository of the directory `cwd`.
+    Checkout { cwd: Value },
 }
 
 /// A question with yes or no.

@@ -6,10 +6,11 @@ use signaltty_core::scope::Scope;
 
 use super::gui::Gui;
 use super::model::Model;
-use super::msg::{Effect, FromStream, Msg};
+use super::msg::{After, Effect, FromStream, Msg};
 use super::update::update;
 use crate::protocol::{
-    AgentNode, ExitNode, FailureNode, PaneNode, PaneText, TabNode, Tree, WorkspaceNode,
+    AgentNode, ExitNode, FailureNode, NotificationNode, Notifications, PaneNode, PaneText, TabNode,
+    Tree, WireError, WorkspaceNode, WorktreeNode, WorktreeWorkspace, Worktrees,
 };
 
 /// What a pane is, in one word each: id, state, lifecycle, attention.
@@ -147,10 +148,57 @@ pub(super) fn client(size: (u16, u16), tree: Tree, printed: &[(u8, &str)]) -> Mo
                 let result = Ok(PaneText { pane_id, source, text: text.into() });
                 update(&mut model, Msg::Tail { pane, result });
             }
+            // None of the directories is in a repository.
+            Effect::Call { after: after @ After::Checkouts(_), .. } => {
+                let result = Err(WireError::new("NOT_A_REPOSITORY", ""));
+                effects.extend(update(&mut model, Msg::Done { after, result }));
+            }
             _ => {}
         }
     }
     model
+}
+
+/// Checkouts of one repository: the first is the main one. Each has its branch
+/// and the workspaces in it.
+pub(super) fn checkouts(model: &mut Model, dir: &str, of: &[(&str, &str, &[&str])]) -> Vec<Effect> {
+    let node = |(at, (path, branch, workspaces)): (usize, &(&str, &str, &[&str]))| WorktreeNode {
+        path: (*path).into(),
+        head: Some("0123456789".into()),
+        branch: Some((*branch).to_owned()),
+        main: at == 0,
+        bare: false,
+        locked: None,
+        prunable: None,
+        workspaces: workspaces
+            .iter()
+            .map(|name| WorktreeWorkspace { id: format!("ws_{name}"), handle: (*name).into() })
+            .collect(),
+    };
+    let worktrees = of.iter().enumerate().map(node).collect();
+    let value = serde_json::to_value(Worktrees { worktrees }).unwrap();
+    update(model, Msg::Done { after: After::Checkouts(dir.into()), result: Ok(value) })
+}
+
+/// What people were told: something unread about a pane, and something read.
+pub(super) fn told(model: &mut Model) {
+    let node =
+        |n: u8, pane: Option<u8>, title: &str, body: &str, severity: &str| NotificationNode {
+            id: format!("notif_{n}"),
+            pane_id: pane.map(|pane| id(pane).to_string()),
+            title: title.into(),
+            body: body.into(),
+            severity: severity.into(),
+            created_at: "1970-01-01T00:00:00Z".into(),
+            read_at: (n > 2).then(|| "1970-01-01T00:00:00Z".into()),
+        };
+    let notifications = vec![
+        node(1, Some(8), "the build broke\u{1b}[2J", "error: 3 tests fail in src/lib.rs", "error"),
+        node(2, None, "the disk is nearly full", "", "warning"),
+        node(3, Some(1), "done", "Everything is as you asked.", "info"),
+    ];
+    let result = Ok(serde_json::to_value(Notifications { notifications }).unwrap());
+    update(model, Msg::Done { after: After::Inbox, result });
 }
 
 /// Presses keys, one after the other.

@@ -1,7 +1,10 @@
 //! The lines of the sidebar: what needs a person first, then everything.
 
+use std::path::PathBuf;
+
 use signaltty_core::id::PaneId;
 
+use super::board;
 use super::model::{Model, urgency};
 
 /// A line of the sidebar.
@@ -13,7 +16,11 @@ pub(crate) enum Line {
     Needs(usize),
     /// A pane that needs a person.
     Need(PaneId),
+    /// What nobody read yet of what people were told.
+    News(usize),
     Blank,
+    /// A repository of which several checkouts are open.
+    Project(PathBuf),
     Workspace(String),
     /// A tab; its pane, where it has one only.
     Tab(String, Option<PaneId>),
@@ -26,7 +33,7 @@ pub(crate) enum Line {
 impl Line {
     /// Whether the cursor can be on it.
     pub(crate) fn selectable(&self) -> bool {
-        !matches!(self, Self::Needs(_) | Self::Blank | Self::Empty)
+        !matches!(self, Self::Needs(_) | Self::Blank | Self::Project(_) | Self::Empty)
     }
 }
 
@@ -37,9 +44,23 @@ pub(crate) fn lines(model: &Model) -> Vec<Line> {
     if !needs.is_empty() {
         lines.push(Line::Needs(needs.len()));
         lines.extend(needs.into_iter().map(Line::Need));
+    }
+    let unread = board::unread(model);
+    if unread > 0 {
+        lines.push(Line::News(unread));
+    }
+    if lines.len() > 1 {
         lines.push(Line::Blank);
     }
-    for workspace in model.in_scope() {
+    let shown = model.in_scope();
+    let mut last = None;
+    for workspace in &shown {
+        let root = model.root_of(workspace);
+        let several = shown.iter().filter(|other| model.root_of(other) == root).count() > 1;
+        if several && last.as_ref() != Some(&root) {
+            lines.push(Line::Project(root.clone()));
+        }
+        last = Some(root);
         lines.push(Line::Workspace(workspace.id.clone()));
         for tab in &workspace.tabs {
             let panes = || tab.panes.iter().filter_map(|pane| pane.id.parse().ok());
@@ -50,7 +71,7 @@ pub(crate) fn lines(model: &Model) -> Vec<Line> {
             }
         }
     }
-    if model.listed && model.in_scope().next().is_none() {
+    if model.complete() && shown.is_empty() {
         lines.push(Line::Empty);
     }
     lines

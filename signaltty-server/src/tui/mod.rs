@@ -7,6 +7,8 @@
 //! appearance belong to the client and never reach the server's state.
 
 mod areas;
+mod board;
+mod checkouts;
 mod dialog;
 mod edge;
 mod field;

@@ -7,10 +7,12 @@ use signaltty_core::id::PaneId;
 use signaltty_core::scope::{Catalog, Listed, Project, Scope};
 use signaltty_pty::Screen;
 
+use super::board::Board;
+use super::checkouts::Checkouts;
 use super::dialog::Dialog;
 use super::gui::Gui;
 use super::scroll::Scroll;
-use crate::protocol::{PaneNode, TabNode, Tree, WorkspaceNode};
+use crate::protocol::{NotificationNode, PaneNode, TabNode, Tree, WorkspaceNode};
 
 /// Everything.
 #[derive(Debug)]
@@ -38,6 +40,10 @@ pub(crate) struct Model {
     pub(crate) scrolled: Option<Box<Scroll>>,
     pub(crate) sidebar: Sidebar,
     pub(crate) scope: Scope,
+    /// What Git says of the workspaces' directories.
+    pub(crate) checkouts: Checkouts,
+    /// What people were told, newest first.
+    pub(crate) inbox: Vec<NotificationNode>,
     pub(crate) banner: bool,
     pub(crate) message: Option<Message>,
     /// Programs that a new pane can be started with.
@@ -56,6 +62,8 @@ pub(crate) struct Model {
     /// The time, for how long ago something was.
     pub(crate) now: jiff::Timestamp,
     pub(crate) dirty: Dirty,
+    /// Whether more changed than what panes printed.
+    pub(crate) whole: bool,
 }
 
 /// The connection to the server.
@@ -92,6 +100,8 @@ pub(crate) enum Mode {
     Scroll(Box<Scroll>),
     /// They answer a question.
     Dialog(Dialog),
+    /// They go through a list.
+    Board(Board),
     /// They turn the pages of the help; the first line shown.
     Help(u16),
 }
@@ -179,6 +189,8 @@ impl Model {
             scrolled: None,
             sidebar: Sidebar { shown, focused: false, cursor: 0 },
             scope,
+            checkouts: Checkouts::default(),
+            inbox: Vec::new(),
             banner: false,
             message: None,
             agents: Vec::new(),
@@ -189,11 +201,18 @@ impl Model {
             beat: 0,
             now: jiff::Timestamp::UNIX_EPOCH,
             dirty: Dirty::Foreground,
+            whole: true,
         }
     }
 
     /// Says that something is to be drawn.
     pub(crate) fn draw(&mut self, how: Dirty) {
+        self.whole = true;
+        self.printed(how);
+    }
+
+    /// Says that a pane's screen is to be drawn and nothing else changed.
+    pub(crate) fn printed(&mut self, how: Dirty) {
         self.dirty = self.dirty.max(how);
     }
 
@@ -246,14 +265,29 @@ impl Model {
         self.zoomed.filter(|pane| tab.panes.iter().any(|node| node.id == pane.to_string()))
     }
 
-    /// The projects that are known: a workspace's directory is its project.
+    /// The project of a workspace: the main checkout of the repository that it is
+    /// in, or its directory.
+    pub(crate) fn root_of(&self, workspace: &WorkspaceNode) -> PathBuf {
+        self.checkouts.root(workspace.cwd.as_path())
+    }
+
+    /// Whether every project is known: the list arrived, and Git was asked about
+    /// each directory in it.
+    pub(crate) fn complete(&self) -> bool {
+        self.listed && self.checkouts.complete(&self.tree)
+    }
+
+    /// The projects that are known. Clients that did not ask Git named one by the
+    /// directory of a workspace, which may be another checkout (S0-49).
     pub(crate) fn projects(&self) -> Vec<Project> {
         let mut projects: Vec<Project> = Vec::new();
         for workspace in self.tree.workspaces.iter().filter(|w| !w.archived) {
-            let root = workspace.cwd.clone().into_path();
-            if projects.iter().all(|project| project.root != root) {
-                // Older clients named a project by its handle.
-                projects.push(Project { root, legacy: Vec::new() });
+            let (root, dir) = (self.root_of(workspace), workspace.cwd.clone().into_path());
+            let at = projects.iter().position(|project| project.root == root);
+            let legacy = (dir != root).then_some(dir);
+            match at.and_then(|at| projects.get_mut(at)) {
+                Some(project) => project.legacy.extend(legacy),
+                None => projects.push(Project { root, legacy: legacy.into_iter().collect() }),
             }
         }
         projects
@@ -262,18 +296,29 @@ impl Model {
     /// Applies the rules of the scope to what is known now (S0-48).
     pub(crate) fn settle_scope(&mut self) -> bool {
         let projects = self.projects();
-        let listed = if self.listed { Listed::Completely } else { Listed::Partly };
+        let listed = if self.complete() { Listed::Completely } else { Listed::Partly };
         let catalog = Catalog { projects: &projects, listed };
         let before = self.scope.clone();
         self.scope = before.clone().after(&catalog);
         self.scope != before
     }
 
-    /// Workspaces that the scope shows, without archived ones.
-    pub(crate) fn in_scope(&self) -> impl Iterator<Item = &WorkspaceNode> {
-        self.tree.workspaces.iter().filter(|workspace| {
-            !workspace.archived && self.scope.shows(&workspace.cwd.clone().into_path())
-        })
+    /// Workspaces that the scope shows, without archived ones; those of one project
+    /// follow each other.
+    pub(crate) fn in_scope(&self) -> Vec<&WorkspaceNode> {
+        let shown = self.tree.workspaces.iter().filter(|workspace| !workspace.archived);
+        let mut shown: Vec<_> = shown
+            .map(|workspace| (self.root_of(workspace), workspace))
+            .filter(|(root, _)| self.scope.shows(root))
+            .collect();
+        let mut roots: Vec<PathBuf> = Vec::new();
+        for (root, _) in &shown {
+            if !roots.contains(root) {
+                roots.push(root.clone());
+            }
+        }
+        shown.sort_by_key(|(root, _)| roots.iter().position(|other| other == root));
+        shown.into_iter().map(|(_, workspace)| workspace).collect()
     }
 
     /// How many panes can be resumed, and how many of those were interrupted.

@@ -1,5 +1,6 @@
 //! What can happen, and what can be done about it.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -122,6 +123,13 @@ pub(crate) enum After {
     Resumed(PaneId),
     /// Say that this was done.
     Say(String),
+    /// Open a workspace in the checkout that was made, in the repository of this
+    /// directory.
+    Made(Value),
+    /// Note the checkouts of this directory's repository.
+    Checkouts(PathBuf),
+    /// Note what people were told.
+    Inbox,
 }
 
 /// How often an animation shows its next picture.

@@ -7,13 +7,16 @@ use std::path::Path;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::fixture::{Facts, PANES, client, id, press, tree};
+use signaltty_core::scope::Scope;
+
+use super::fixture::{Facts, PANES, checkouts, client, id, press, told, tree};
+use super::gui::Gui;
 use super::input::{ACTIONS, Bindings, Preset};
-use super::model::{Dirty, Model};
-use super::msg::{Effect, Msg};
+use super::model::{Dirty, Mode, Model};
+use super::msg::{After, Effect, Msg};
 use super::svg::svg;
 use super::update::update;
-use super::view::{PAGE_KEYS, SCROLL_KEYS, SIDEBAR_KEYS, key_rows, view};
+use super::view::{LIST_KEYS, PAGE_KEYS, SCROLL_KEYS, SIDEBAR_KEYS, key_rows, view};
 use crate::protocol::EventLine;
 
 /// Compares a text with a part of a document, or puts it there if
@@ -55,6 +58,7 @@ fn the_guides_keys_are_those_of_the_bindings() {
         ("In a pane without a process", &PAGE_KEYS[..]),
         ("While scrolling", &SCROLL_KEYS),
         ("In the sidebar", &SIDEBAR_KEYS),
+        ("In a list of notifications or checkouts", &LIST_KEYS),
     ] {
         writeln!(text, "\n{title}:\n\n| key | what it does |\n| --- | --- |").unwrap();
         for (keys, what) in rows {
@@ -163,4 +167,121 @@ fn one_event_reaches_the_person_once_and_not_while_they_look() {
     assert_eq!(reached(update(&mut model, event(11))), 0, "it is looked at");
     update(&mut model, Msg::Watched(false));
     assert_eq!(reached(update(&mut model, event(11))), 1, "nobody looks");
+}
+
+fn calls(effects: &[Effect]) -> Vec<(&'static str, serde_json::Value)> {
+    let call = |effect: &Effect| match effect {
+        Effect::Call { method, params, .. } => Some((*method, params.clone())),
+        _ => None,
+    };
+    effects.iter().filter_map(call).collect()
+}
+
+#[test]
+fn a_notification_is_read_by_hand_and_leads_to_its_pane() {
+    let panes: &[&[Facts]] = &[&[PANES[10]], &[PANES[7]]];
+    let mut model = client((80, 24), tree(&[("api", panes)]), &[]);
+    told(&mut model);
+    let opened = calls(&press(&mut model, &["C-]", "i"]));
+    assert_eq!(opened[0].0, "notification.list");
+    let read = calls(&press(&mut model, &["j", "d"]));
+    assert_eq!(read, [("notification.read", serde_json::json!({"notification": "notif_2"}))]);
+    assert_eq!(calls(&press(&mut model, &["D"])), [("notification.read", serde_json::json!({}))]);
+    // The list stays until a person leaves it or goes somewhere.
+    let gone = calls(&press(&mut model, &["k", "Enter"]));
+    assert_eq!(gone[0], ("notification.read", serde_json::json!({"notification": "notif_1"})));
+    assert_eq!(model.focus(), Some(id(8)));
+    assert!(matches!(model.mode, Mode::Normal));
+    // One without a pane says so, and one that was read already does nothing more.
+    press(&mut model, &["C-]", "i", "j", "Enter"]);
+    assert!(model.message.as_ref().is_some_and(|message| message.text.contains("no pane")));
+    // What comes meanwhile is asked for.
+    let payload = serde_json::json!({});
+    let at = "1970-01-01T00:00:00Z".into();
+    let event = EventLine { event: "notification.created".into(), seq: Some(1), at, payload };
+    let asked = calls(&update(&mut model, Msg::Event(event)));
+    assert!(asked.iter().any(|(method, _)| *method == "notification.list"), "{asked:?}");
+}
+
+#[test]
+fn s0_43_checkouts_are_opened_made_and_removed_by_git() {
+    let mut model = client((80, 24), tree(&[("api", &[&[PANES[10]]])]), &[]);
+    press(&mut model, &["C-]", "g"]);
+    assert!(model.message.as_ref().is_some_and(|message| message.text.contains("no Git")));
+    checkouts(
+        &mut model,
+        "/src/api",
+        &[("/src/api", "main", &["api"]), ("/src/fix", "fix/login", &[])],
+    );
+    let asked = calls(&press(&mut model, &["C-]", "g"]));
+    assert_eq!(asked, [("worktree.list", serde_json::json!({"cwd": "/src/api"}))], "asked anew");
+    // One with a workspace is shown, another one opened.
+    let shown = calls(&press(&mut model, &["Enter"]));
+    assert!(shown.iter().all(|(method, _)| *method != "worktree.open"), "{shown:?}");
+    let opened = calls(&press(&mut model, &["C-]", "g", "j", "Enter"]));
+    let fix = serde_json::json!({"worktree": "/src/fix", "cwd": "/src/api"});
+    assert!(opened.contains(&("worktree.open", fix.clone())), "{opened:?}");
+    let made = press(&mut model, &["C-]", "g", "n", "x", "Enter"]);
+    let wanted = serde_json::json!({"branch": "x", "cwd": "/src/api"});
+    let made = calls(&made);
+    assert!(made.contains(&("worktree.create", wanted)), "{made:?}");
+    let node = serde_json::json!({
+        "path": "/src/api.x", "head": null, "branch": "x", "main": false, "bare": false,
+        "locked": null, "prunable": null, "workspaces": [],
+    });
+    let after = After::Made(serde_json::json!("/src/api"));
+    let then = calls(&update(&mut model, Msg::Done { after, result: Ok(node) }));
+    let new = serde_json::json!({"worktree": "/src/api.x", "cwd": "/src/api"});
+    assert!(then.contains(&("worktree.open", new)), "{then:?}");
+    // A removal is asked about first.
+    let asked = calls(&press(&mut model, &["C-]", "g", "j", "x"]));
+    assert!(asked.iter().all(|(method, _)| *method != "worktree.remove"), "{asked:?}");
+    let removed = calls(&press(&mut model, &["y"]));
+    assert!(removed.contains(&("worktree.remove", fix)), "{removed:?}");
+}
+
+#[test]
+fn s0_49_a_scope_of_a_checkout_becomes_that_of_its_repository() {
+    let open: &[(&str, &[&[Facts]])] = &[("api", &[&[PANES[10]]]), ("fix", &[&[PANES[0]]])];
+    let scoped = |root: &str| {
+        let mut model =
+            Model::new(Gui::default(), (80, 24), "/src".into(), Scope::Project(root.into()));
+        update(&mut model, Msg::Listed(tree(open)));
+        model
+    };
+    let repository: &[(&str, &str, &[&str])] =
+        &[("/src/api", "main", &["api"]), ("/src/fix", "fix/login", &["fix"])];
+    // An older client named the project by the checkout that its workspace is in.
+    let mut model = scoped("/src/fix");
+    let saved = checkouts(&mut model, "/src/api", repository);
+    assert_eq!(model.scope, Scope::Project("/src/api".into()));
+    assert!(saved.contains(&Effect::SaveScope(model.scope.clone())));
+    // S0-48: before Git was asked about everything, nothing is taken for gone.
+    let mut model = scoped("/elsewhere");
+    assert_eq!(model.scope, Scope::Project("/elsewhere".into()));
+    checkouts(&mut model, "/src/api", repository);
+    assert_eq!(model.scope, Scope::All);
+}
+
+#[test]
+fn the_key_of_the_banner_switches_on_what_it_names() {
+    const OTHER: Facts = (12, "resumable", "idle", "none");
+    let tombstones: &[Facts] = &[PANES[7], PANES[6]];
+    let both = tree(&[("api", &[tombstones]), ("web", &[&[OTHER]])]);
+    let mut model = client((120, 24), both, &[]);
+    let bar = |model: &Model| {
+        let mut buffer = Buffer::empty(Rect::new(0, 0, 120, 24));
+        view(model, &mut buffer);
+        (0..120).map(|x| buffer[(x, 23)].symbol().to_owned()).collect::<String>()
+    };
+    assert!(bar(&model).contains("2 resumable: R all"), "{}", bar(&model));
+    assert!(bar(&model).contains("A always in api"), "{}", bar(&model));
+    let done = calls(&press(&mut model, &["A"]));
+    let switched = serde_json::json!({"workspace": "ws_api", "auto_resume": true});
+    assert_eq!(done[0], ("workspace.set", switched));
+    let resumed: Vec<_> = done.iter().filter(|(method, _)| *method == "pane.resume").collect();
+    assert_eq!(resumed.len(), 1, "those of the other workspace are left alone: {done:?}");
+    // The other workspace does so already.
+    press(&mut model, &["C-]", "N"]);
+    assert!(!bar(&model).contains("always"), "{}", bar(&model));
 }

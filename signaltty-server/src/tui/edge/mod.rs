@@ -27,7 +27,6 @@ use self::streams::Streams;
 use super::model::{Dirty, Model};
 use super::msg::{BEAT, Effect, Msg};
 use super::update::{update, waits};
-use super::view::view;
 use crate::cli::{Context, Failure, RawTerminal, Signals};
 
 /// Messages of tasks that may wait for the loop; a task that finds no room waits.
@@ -212,9 +211,8 @@ impl App {
             return Some(later);
         }
         self.model.dirty = Dirty::No;
-        let mut buffer = self.painter.blank(self.model.size);
-        let cursor = view(&self.model, &mut buffer);
-        let bytes = self.painter.paint(buffer, cursor);
+        let bytes = self.painter.draw(&self.model);
+        self.model.whole = false;
         self.out.push(&bytes);
         self.pace.drawn(now);
         None

@@ -1,12 +1,13 @@
 //! From a buffer to the bytes that change the terminal.
 
 use ratatui::backend::{Backend as _, CrosstermBackend};
-use ratatui::buffer::Buffer;
+use ratatui::buffer::{Buffer, Cell};
 use ratatui::layout::Rect;
 use ratatui::style::Color;
 
 use crate::tui::gui::{Colour, Gui};
-use crate::tui::view::Cursor;
+use crate::tui::model::Model;
+use crate::tui::view::{Cursor, Printed, view};
 
 /// What the terminal shows.
 #[derive(Debug)]
@@ -14,6 +15,7 @@ pub(super) struct Painter {
     shown: Buffer,
     spare: Option<Buffer>,
     cursor: Option<Cursor>,
+    printed: Printed,
     colour: Colour,
     /// Draw every cell.
     whole: bool,
@@ -25,6 +27,7 @@ impl Painter {
             shown: Buffer::empty(Rect::ZERO),
             spare: None,
             cursor: None,
+            printed: Printed::default(),
             colour: colours(gui.colour, |name| {
                 std::env::var_os(name)?.into_string().ok().filter(|value| !value.is_empty())
             }),
@@ -39,8 +42,21 @@ impl Painter {
         format!("\x1b[?1049h\x1b[?2004h\x1b[?1004h{mouse}\x1b[?25l\x1b[2J")
     }
 
+    /// The bytes that make the terminal show the model.
+    pub(super) fn draw(&mut self, model: &Model) -> Vec<u8> {
+        if !(self.whole || model.whole)
+            && let Some((rows, cursor)) = self.printed.rows(model)
+        {
+            return self.paint_rows(rows, cursor);
+        }
+        let mut buffer = self.blank(model.size);
+        let cursor = view(model, &mut buffer);
+        self.printed.all(model);
+        self.paint(buffer, cursor)
+    }
+
     /// A buffer to draw into.
-    pub(super) fn blank(&mut self, (cols, rows): (u16, u16)) -> Buffer {
+    fn blank(&mut self, (cols, rows): (u16, u16)) -> Buffer {
         let area = Rect::new(0, 0, cols, rows);
         match self.spare.take() {
             Some(mut spare) if spare.area == area => {
@@ -55,8 +71,33 @@ impl Painter {
         self.whole = true;
     }
 
+    /// The bytes that change these rows, or parts of rows.
+    fn paint_rows(&mut self, mut rows: Vec<Buffer>, cursor: Option<Cursor>) -> Vec<u8> {
+        let mut old = Vec::with_capacity(rows.len());
+        for row in &mut rows {
+            reduce(row, self.colour);
+            let mut before = Buffer::empty(row.area);
+            for (cell, position) in before.content.iter_mut().zip(row.area.positions()) {
+                if let Some(shown) = self.shown.cell_mut(position) {
+                    cell.clone_from(shown);
+                }
+            }
+            old.push(before);
+        }
+        let changes: Vec<_> = old.iter().zip(&rows).flat_map(|(old, row)| old.diff(row)).collect();
+        let bytes = change(&mut self.cursor, changes, cursor);
+        for row in rows {
+            for (cell, position) in row.content.into_iter().zip(row.area.positions()) {
+                if let Some(shown) = self.shown.cell_mut(position) {
+                    *shown = cell;
+                }
+            }
+        }
+        bytes
+    }
+
     /// The bytes that make the terminal show the buffer.
-    pub(super) fn paint(&mut self, mut next: Buffer, cursor: Option<Cursor>) -> Vec<u8> {
+    fn paint(&mut self, mut next: Buffer, cursor: Option<Cursor>) -> Vec<u8> {
         reduce(&mut next, self.colour);
         let mut bytes = Vec::new();
         if self.whole || self.shown.area != next.area {
@@ -64,34 +105,44 @@ impl Painter {
             self.whole = false;
             bytes.extend_from_slice(b"\x1b[0m\x1b[2J");
         }
-        let changes = self.shown.diff(&next);
-        let changed = !changes.is_empty();
-        if changed {
-            // Shown in one piece by terminals that know how.
-            bytes.extend_from_slice(b"\x1b[?2026h\x1b[?25l");
-            // Writing to memory cannot fail.
-            let _ = CrosstermBackend::new(&mut bytes).draw(changes.into_iter());
-        }
-        if changed || cursor != self.cursor {
-            match cursor {
-                Some(Cursor { col, row, style }) => {
-                    let place = format!("\x1b[{};{}H", row + 1, col + 1);
-                    bytes.extend_from_slice(place.as_bytes());
-                    if self.cursor.map(|old| old.style) != Some(style) {
-                        bytes.extend_from_slice(format!("\x1b[{style} q").as_bytes());
-                    }
-                    bytes.extend_from_slice(b"\x1b[?25h");
-                }
-                None => bytes.extend_from_slice(b"\x1b[?25l"),
-            }
-            self.cursor = cursor;
-        }
-        if changed {
-            bytes.extend_from_slice(b"\x1b[?2026l");
-        }
+        bytes.extend(change(&mut self.cursor, self.shown.diff(&next), cursor));
         self.spare = Some(std::mem::replace(&mut self.shown, next));
         bytes
     }
+}
+
+/// The bytes for changed cells and the cursor, which is where `shown` says.
+fn change(
+    shown: &mut Option<Cursor>,
+    changes: Vec<(u16, u16, &Cell)>,
+    cursor: Option<Cursor>,
+) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let changed = !changes.is_empty();
+    if changed {
+        // Shown in one piece by terminals that know how.
+        bytes.extend_from_slice(b"\x1b[?2026h\x1b[?25l");
+        // Writing to memory cannot fail.
+        let _ = CrosstermBackend::new(&mut bytes).draw(changes.into_iter());
+    }
+    if changed || cursor != *shown {
+        match cursor {
+            Some(Cursor { col, row, style }) => {
+                let place = format!("\x1b[{};{}H", row + 1, col + 1);
+                bytes.extend_from_slice(place.as_bytes());
+                if shown.map(|old| old.style) != Some(style) {
+                    bytes.extend_from_slice(format!("\x1b[{style} q").as_bytes());
+                }
+                bytes.extend_from_slice(b"\x1b[?25h");
+            }
+            None => bytes.extend_from_slice(b"\x1b[?25l"),
+        }
+        *shown = cursor;
+    }
+    if changed {
+        bytes.extend_from_slice(b"\x1b[?2026l");
+    }
+    bytes
 }
 
 /// How many colours the terminal has, as far as it says.
@@ -183,9 +234,15 @@ fn sixteen(r: u8, g: u8, b: u8) -> u8 {
 
 #[cfg(test)]
 mod tests {
+    use bytes::Bytes;
     use ratatui::style::Style;
+    use signaltty_pty::{HistoryLimit, Screen, Size};
 
     use super::*;
+    use crate::tui::fixture::{Facts, PANES, client, id, press, tree};
+    use crate::tui::model::Stream;
+    use crate::tui::msg::{FromStream, Msg};
+    use crate::tui::update::update;
 
     fn painter(colour: Colour) -> Painter {
         Painter { colour, ..Painter::new(&Gui::default()) }
@@ -206,6 +263,58 @@ mod tests {
         assert!(change.contains('b') && change.len() < 80, "{change:?}");
         painter.clear();
         assert!(draw(&mut painter, "b").len() > 10);
+    }
+
+    #[test]
+    fn rows_that_panes_print_come_out_as_if_everything_was_drawn() {
+        let (cols, rows) = (80, 24);
+        let panes: &[Facts] = &[PANES[0], PANES[10], PANES[4]];
+        let mut model = client((cols, rows), tree(&[("api", &[panes])]), &[]);
+        let mut painter = painter(Colour::Indexed);
+        let terminal = || Screen::new(Size::new(cols, rows), HistoryLimit::default());
+        let mut shown = terminal();
+        let mut draw = |model: &mut Model, whole: bool| {
+            assert_eq!(model.whole, whole);
+            shown.advance(&painter.draw(model));
+            model.whole = false;
+            let mut fresh = self::painter(Colour::Indexed);
+            let mut wanted = terminal();
+            wanted.advance(&fresh.draw(model));
+            assert!(painter.shown == fresh.shown);
+            assert_eq!(shown.lines(usize::MAX), wanted.lines(usize::MAX));
+            assert_eq!((shown.cursor(), painter.cursor), (wanted.cursor(), fresh.cursor));
+        };
+        draw(&mut model, true);
+        for (turn, piece) in [
+            "$ ls\r\n",
+            "\x1b[1;31mred\x1b[0m 日本語 \u{1f468}\u{200d}\u{1f469} e\u{301}\r\n",
+            "\x1b[?25l",
+            "\x1b[5;3H\x1b[44mblue\x1b[K",
+            &"flood ".repeat(500),
+            "\x1b[?1049h\x1b[2Jother screen",
+            "\x1b[?1049l\x1b[?25h\x1b[3 q",
+            "\x1b[H日本",
+            "\x1b[2;1H\x1b[3M",
+        ]
+        .into_iter()
+        .enumerate()
+        {
+            for n in [11, 1, 5].into_iter().take(1 + turn % 3) {
+                let Stream::Open { number, .. } = model.panes[&id(n)].stream else { panic!() };
+                let what = FromStream::Output(Bytes::copy_from_slice(piece.as_bytes()));
+                update(&mut model, Msg::Stream { pane: id(n), number, what });
+            }
+            draw(&mut model, false);
+        }
+        // What lies over the panes is not drawn through.
+        press(&mut model, &["C-]", "?"]);
+        draw(&mut model, true);
+        let Stream::Open { number, .. } = model.panes[&id(11)].stream else { panic!() };
+        let what = FromStream::Output(Bytes::from_static(b"below the help"));
+        update(&mut model, Msg::Stream { pane: id(11), number, what });
+        draw(&mut model, false);
+        press(&mut model, &["q"]);
+        draw(&mut model, true);
     }
 
     #[test]

@@ -39,6 +39,8 @@ actions! {
     ToggleSidebar = "toggle-sidebar", "show or hide the sidebar", ["b"], ["b"];
     NextAttention = "next-attention", "go to the pane that most needs you", ["a"], ["a"];
     Answer = "answer", "answer what an agent asks permission for", ["y"], ["y"];
+    Notifications = "notifications", "list what you were told", ["i"], ["i"];
+    Checkouts = "checkouts", "list the checkouts of the repository", ["g"], ["g"];
     NewWorkspace = "new-workspace", "open a workspace", ["w"], ["W"];
     NewTab = "new-tab", "open a tab with a shell", ["c"], ["c"];
     NextTab = "next-tab", "next tab", ["n"], ["n"];

@@ -5,7 +5,7 @@ use signaltty_core::id::PaneId;
 use signaltty_core::layout::{Axis, Direction, Layout, Point, Rect, Size};
 use signaltty_core::scope::Scope;
 
-use super::{Effects, places, say, scrolling, tombstone};
+use super::{Effects, boards, places, say, scrolling, tombstone};
 use crate::tui::dialog::{Dialog, Line, Open, Then};
 use crate::tui::field::Field;
 use crate::tui::input::Action;
@@ -23,6 +23,8 @@ pub(super) fn act(model: &mut Model, action: Action, out: &mut Effects) {
         Action::ToggleSidebar => model.sidebar.shown = !model.sidebar.shown,
         Action::NextAttention => places::next_attention(model, out),
         Action::Answer => answer(model),
+        Action::Notifications => boards::inbox(model, out),
+        Action::Checkouts => boards::checkouts(model),
         Action::NewWorkspace => {
             let cwd = model.cwd.display().to_string();
             let mut open = Open::new(None, &cwd);
@@ -278,9 +280,8 @@ fn scope(model: &mut Model, out: &mut Effects) {
     model.scope = next.map_or(Scope::All, Scope::Project);
     model.sidebar.cursor = 0;
     out.push(Effect::SaveScope(model.scope.clone()));
-    let hidden = model
-        .shown()
-        .is_none_or(|(workspace, _)| !model.scope.shows(&workspace.cwd.clone().into_path()));
+    let hidden =
+        model.shown().is_none_or(|(workspace, _)| !model.scope.shows(&model.root_of(workspace)));
     if hidden {
         places::show_something(model, out);
     }

@@ -88,6 +88,12 @@ fn enter(model: &mut Model, out: &mut Effects) {
             let text = line.field.text().to_owned();
             match line.then.clone() {
                 Then::Search => scrolling::searched(model, Some(text)),
+                Then::Checkout { cwd } => {
+                    model.mode = Mode::Normal;
+                    let params = json!({ "branch": text, "cwd": cwd });
+                    let after = After::Made(cwd);
+                    out.push(Effect::Call { method: "worktree.create", params, env: true, after });
+                }
                 Then::Call { method, mut params, name } => {
                     if let Value::Object(map) = &mut params {
                         map.insert(name.to_owned(), text.into());

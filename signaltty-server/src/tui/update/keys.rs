@@ -3,7 +3,7 @@
 use crossterm::event::KeyCode;
 use signaltty_core::id::PaneId;
 
-use super::{Effects, actions, dialogs, places, say, scrolling, tombstone};
+use super::{Effects, actions, boards, dialogs, places, say, scrolling, tombstone};
 use crate::tui::input::{Action, Key, encode};
 use crate::tui::list::{self, Line};
 use crate::tui::model::{Dirty, Link, Mode, Model, is_live};
@@ -20,6 +20,10 @@ pub(super) fn key(model: &mut Model, key: Key, out: &mut Effects) {
     match &mut model.mode {
         Mode::Prefix => return after_prefix(model, key, out),
         Mode::Dialog(_) => return dialogs::key(model, key, out),
+        Mode::Board(_) => {
+            model.message = None;
+            return boards::key(model, key, out);
+        }
         Mode::Help(line) => {
             match key.code {
                 KeyCode::Up | KeyCode::Char('k') => *line = line.saturating_sub(1),
@@ -210,6 +214,8 @@ fn pane_of(line: &Line) -> Option<PaneId> {
 pub(super) fn open(model: &mut Model, line: &Line, out: &mut Effects) {
     match line {
         Line::Scope => actions::act(model, Action::Scope, out),
+        Line::News(_) => actions::act(model, Action::Notifications, out),
+        Line::Project(_) => {}
         Line::Need(pane) | Line::Pane(pane) => places::go(model, *pane, out),
         Line::Tab(tab, _) => places::show_tab(model, tab, out),
         Line::Workspace(id) => {

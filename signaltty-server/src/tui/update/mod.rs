@@ -2,6 +2,7 @@
 //! the same model and the same effects.
 
 mod actions;
+mod boards;
 mod dialogs;
 mod keys;
 mod mouse;
@@ -16,7 +17,7 @@ use serde_json::Value;
 use signaltty_core::id::PaneId;
 
 use super::model::{Dirty, Link, Message, Mode, Model};
-use super::msg::{After, Effect, Msg};
+use super::msg::{After, Effect, FromStream, Msg};
 use crate::protocol::{EventLine, Tree, WireError};
 
 type Effects = Vec<Effect>;
@@ -24,6 +25,9 @@ type Effects = Vec<Effect>;
 /// Takes one message.
 pub(crate) fn update(model: &mut Model, msg: Msg) -> Effects {
     let mut out = Effects::new();
+    // What a pane prints changes nothing that streams depend on.
+    let settles =
+        !matches!(&msg, Msg::Stream { what: FromStream::Output(_) | FromStream::Repaint(_), .. });
     match msg {
         Msg::Key(key) => keys::key(model, key.into(), &mut out),
         Msg::Mouse(event) => mouse::mouse(model, &event, &mut out),
@@ -45,6 +49,7 @@ pub(crate) fn update(model: &mut Model, msg: Msg) -> Effects {
             model.listed = false;
             out.extend(model.panes.drain().map(|(pane, _)| Effect::Shut { pane }));
             model.area_asked.clear();
+            model.checkouts.lost();
             model.draw(Dirty::Foreground);
         }
         Msg::Event(event) => happened(model, &event, &mut out),
@@ -58,7 +63,10 @@ pub(crate) fn update(model: &mut Model, msg: Msg) -> Effects {
             }
         }
     }
-    streams::settle(model, &mut out);
+    if settles {
+        streams::settle(model, &mut out);
+        boards::settle(model, &mut out);
+    }
     out
 }
 
@@ -88,6 +96,7 @@ fn listed(model: &mut Model, tree: Tree, out: &mut Effects) {
     }
     if first {
         model.banner = model.resumable().0 > 0;
+        out.push(boards::ask_inbox());
     }
     if model.resumable().0 == 0 {
         model.banner = false;
@@ -98,6 +107,11 @@ fn listed(model: &mut Model, tree: Tree, out: &mut Effects) {
 
 fn happened(model: &mut Model, event: &EventLine, out: &mut Effects) {
     out.push(Effect::List);
+    match event.event.as_str() {
+        "notification.created" | "notification.read" => out.push(boards::ask_inbox()),
+        name if name.starts_with("workspace.") => model.checkouts.refresh(None),
+        _ => {}
+    }
     let text = |name: &str| event.payload.get(name).and_then(Value::as_str).unwrap_or_default();
     let Ok(pane) = text("pane_id").parse::<PaneId>() else {
         return;
@@ -154,6 +168,11 @@ fn call_for(pane: PaneId, method: &'static str) -> Effect {
 }
 
 fn done(model: &mut Model, after: After, result: Result<Value, WireError>, out: &mut Effects) {
+    let result = match after {
+        After::Checkouts(dir) => return boards::listed(model, dir, result, out),
+        After::Inbox => return boards::told(model, result),
+        _ => result,
+    };
     let value = match result {
         Ok(value) => value,
         Err(error) => {
@@ -166,7 +185,8 @@ fn done(model: &mut Model, after: After, result: Result<Value, WireError>, out: 
         }
     };
     match after {
-        After::Nothing => {}
+        After::Nothing | After::Checkouts(_) | After::Inbox => {}
+        After::Made(at) => boards::made(value, &at, out),
         After::Show => {
             let text = |name: &str| value.get(name).and_then(Value::as_str);
             if let (Some(tab), Some(Ok(pane))) = (text("tab_id"), text("pane_id").map(str::parse)) {

@@ -14,7 +14,7 @@ use crate::tui::scroll::Scroll;
 const WHEEL: usize = 3;
 
 pub(super) fn mouse(model: &mut Model, event: &MouseEvent, out: &mut Effects) {
-    if model.link != Link::Up || matches!(model.mode, Mode::Dialog(_)) {
+    if model.link != Link::Up || matches!(model.mode, Mode::Dialog(_) | Mode::Board(_)) {
         return;
     }
     if let Some(held) = model.held.clone() {

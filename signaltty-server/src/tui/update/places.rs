@@ -15,10 +15,10 @@ pub(super) fn go(model: &mut Model, pane: PaneId, out: &mut Effects) {
     let Some((workspace, tab, _)) = model.place(pane) else {
         return;
     };
-    let (root, tab) = (workspace.cwd.clone().into_path(), tab.id.clone());
+    let (root, tab) = (model.root_of(workspace), tab.id.clone());
     // Never led somewhere that the sidebar then does not show (S0-58).
     let projects = model.projects();
-    let listed = if model.listed { Listed::Completely } else { Listed::Partly };
+    let listed = if model.complete() { Listed::Completely } else { Listed::Partly };
     let catalog = Catalog { projects: &projects, listed };
     let scope = model.scope.clone().reveal(&root, &catalog);
     if scope != model.scope {
@@ -54,7 +54,7 @@ pub(super) fn show_something(model: &mut Model, out: &mut Effects) {
     if matches!(model.mode, Mode::Scroll(_)) {
         model.mode = Mode::Normal;
     }
-    let in_scope = model.in_scope().find_map(|workspace| workspace.tabs.first());
+    let in_scope = model.in_scope().into_iter().find_map(|workspace| workspace.tabs.first());
     let first = in_scope.or_else(|| model.tabs().map(|(_, tab)| tab).next());
     let next = first.map(|tab| tab.id.clone());
     if model.tab != next {
@@ -83,6 +83,7 @@ pub(super) fn further(model: &Model, by: isize) -> Option<PaneId> {
 pub(super) fn turn(model: &mut Model, by: isize, workspaces: bool, out: &mut Effects) {
     let places: Vec<(String, String)> = model
         .in_scope()
+        .into_iter()
         .flat_map(|w| w.tabs.iter().map(move |tab| (w.id.clone(), tab.id.clone())))
         .collect();
     let shown = model.shown().map(|(workspace, tab)| (workspace.id.clone(), tab.id.clone()));

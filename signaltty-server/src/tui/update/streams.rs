@@ -174,6 +174,8 @@ pub(super) fn brought(
             // The old screen is shown until the new one is there.
             if state.screen.as_ref().is_none_or(|screen| screen.size() != Size::new(cols, rows)) {
                 state.screen = Some(screen(cols, rows));
+                // What is around a smaller one is drawn with it.
+                model.whole = true;
             }
             return;
         }
@@ -209,6 +211,7 @@ pub(super) fn brought(
             // Until the list says what became of it.
             state.stream = Stream::Failed;
             out.push(Effect::List);
+            model.whole = true;
         }
         FromStream::Failed(why) => {
             state.stream = Stream::Failed;
@@ -220,7 +223,7 @@ pub(super) fn brought(
             return;
         }
     }
-    model.draw(if focused { Dirty::Foreground } else { Dirty::Background });
+    model.printed(if focused { Dirty::Foreground } else { Dirty::Background });
 }
 
 fn screen(cols: u16, rows: u16) -> Screen {

@@ -7,6 +7,7 @@ use unicode_width::UnicodeWidthStr as _;
 
 use super::{BAD, CHOSEN, STRONG, put, wipe};
 use crate::cli::safe;
+use crate::tui::board;
 use crate::tui::input::Action;
 use crate::tui::list;
 use crate::tui::model::{Link, Mode, Model, is_live};
@@ -76,6 +77,12 @@ fn said(model: &Model, room: u16) -> (String, Style) {
         let verb = if needs == 1 { "pane needs" } else { "panes need" };
         return (format!(" {needs} {verb} you: {next}"), STRONG);
     }
+    let unread = board::unread(model);
+    if unread > 0 {
+        let inbox = model.gui.bindings.hint(Action::Notifications);
+        let what = if unread == 1 { "notification" } else { "notifications" };
+        return (format!(" {unread} unread {what}: {inbox}"), Style::new());
+    }
     (format!(" {} for keys", model.gui.bindings.hint(Action::Help)), Style::new())
 }
 
@@ -91,7 +98,12 @@ fn banner(model: &Model) -> String {
     if interrupted > 0 {
         text.push_str(&format!(", {} continue {interrupted}", key(Action::ContinueAll, "C")));
     }
-    text.push_str(&format!(", {} always for this workspace", key(Action::ResumeAlways, "A")));
+    // Only where there is something to switch on, and by its name: what is to be
+    // resumed may be in others too.
+    if let Some((workspace, _)) = model.shown().filter(|(workspace, _)| !workspace.auto_resume) {
+        let name = safe(&workspace.name);
+        text.push_str(&format!(", {} always in {name}", key(Action::ResumeAlways, "A")));
+    }
     text
 }
 

@@ -9,25 +9,31 @@ use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 /// Draws as much of a screen as the area has room for.
 pub(super) fn draw(screen: &Screen, area: Rect, buffer: &mut Buffer) {
     let area = area.intersection(buffer.area);
-    let mut symbol = String::new();
     for row in 0..area.height.min(screen.size().rows) {
-        for cell in screen.cells(row) {
-            let width = 1 + u16::from(cell.wide);
-            if cell.col + width > area.width {
-                break;
-            }
-            symbol.clear();
-            write_symbol(&cell, &mut symbol);
-            let at = (area.x + cell.col, area.y + row);
-            if let Some(into) = buffer.cell_mut(at) {
-                into.set_symbol(&symbol).set_style(style(cell.style));
-            }
-            if cell.wide
-                && let Some(second) = buffer.cell_mut((at.0 + 1, at.1))
-            {
-                // Hidden below the first half.
-                second.reset();
-            }
+        let line = Rect::new(area.x, area.y + row, area.width, 1);
+        draw_row(screen, row, line, buffer);
+    }
+}
+
+/// Draws one row of a screen into an area of one row.
+pub(super) fn draw_row(screen: &Screen, row: u16, area: Rect, buffer: &mut Buffer) {
+    let mut symbol = String::new();
+    for cell in screen.cells(row) {
+        let width = 1 + u16::from(cell.wide);
+        if cell.col + width > area.width {
+            break;
+        }
+        symbol.clear();
+        write_symbol(&cell, &mut symbol);
+        let at = (area.x + cell.col, area.y);
+        if let Some(into) = buffer.cell_mut(at) {
+            into.set_symbol(&symbol).set_style(style(cell.style));
+        }
+        if cell.wide
+            && let Some(second) = buffer.cell_mut((at.0 + 1, at.1))
+        {
+            // Hidden below the first half.
+            second.reset();
         }
     }
 }

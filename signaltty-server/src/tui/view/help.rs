@@ -42,6 +42,15 @@ pub(crate) const SIDEBAR_KEYS: [(&str, &str); 7] = [
     ("Esc h", "back to the pane"),
 ];
 
+/// Keys in the lists over the panes.
+pub(crate) const LIST_KEYS: [(&str, &str); 5] = [
+    ("Enter", "go to the pane, or open the checkout"),
+    ("d D", "mark the notification as read, all of them"),
+    ("n", "make a checkout and open it"),
+    ("x", "remove the checkout; its branch stays"),
+    ("Esc q", "back"),
+];
+
 /// What keys do after the prefix, as in `bindings`.
 pub(crate) fn key_rows(bindings: &Bindings) -> Vec<(String, &'static str, &'static str)> {
     let mut rows: Vec<_> = ACTIONS
@@ -71,6 +80,7 @@ pub(super) fn draw(model: &Model, line: u16, buffer: &mut Buffer) {
         ("In a pane without a process:", &PAGE_KEYS[..]),
         ("While scrolling:", &SCROLL_KEYS),
         ("In the sidebar:", &SIDEBAR_KEYS),
+        ("In a list of notifications or checkouts:", &LIST_KEYS),
     ] {
         lines.push((String::new(), String::new(), Style::new()));
         lines.push((String::new(), title.to_owned(), ACCENT));

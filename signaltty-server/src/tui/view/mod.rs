@@ -2,9 +2,11 @@
 //! screens are tested as text.
 
 mod bar;
+mod board;
 mod cells;
 mod help;
 mod pane;
+mod printed;
 mod question;
 mod sidebar;
 mod words;
@@ -18,8 +20,10 @@ use ratatui::widgets::Widget as _;
 use super::areas::Areas;
 use super::model::{Link, Mode, Model};
 
+pub(crate) use printed::Printed;
+
 #[cfg(test)]
-pub(crate) use help::{PAGE_KEYS, SCROLL_KEYS, SIDEBAR_KEYS, key_rows};
+pub(crate) use help::{LIST_KEYS, PAGE_KEYS, SCROLL_KEYS, SIDEBAR_KEYS, key_rows};
 
 /// Where the cursor is, and its shape as DECSCUSR counts them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,6 +53,10 @@ pub(crate) fn view(model: &Model, buffer: &mut Buffer) -> Option<Cursor> {
     bar::draw(model, areas.status, buffer);
     match &model.mode {
         Mode::Dialog(dialog) => cursor = question::draw(model, dialog, buffer),
+        Mode::Board(board) => {
+            board::draw(model, board, buffer);
+            cursor = None;
+        }
         Mode::Help(line) => {
             help::draw(model, *line, buffer);
             cursor = None;

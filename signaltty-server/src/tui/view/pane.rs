@@ -4,6 +4,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 use signaltty_core::layout::{Axis, Rect as CoreRect};
+use signaltty_pty::Screen;
 use unicode_width::UnicodeWidthStr as _;
 
 use super::{ACCENT, CHOSEN, Cursor, FAINT, STRONG, cells, put, wipe, words};
@@ -52,10 +53,8 @@ pub(super) fn all(model: &Model, areas: &Areas, buffer: &mut Buffer) -> Option<C
             Some(screen) if is_live(node) => {
                 cells::draw(screen, area, buffer);
                 beyond(area, (screen.size().cols, screen.size().rows), buffer);
-                if focused && let Some((col, row)) = screen.cursor() {
-                    let (col, row) = (area.x + col, area.y + row);
-                    let inside = col < area.right() && row < area.bottom();
-                    cursor = inside.then(|| Cursor { col, row, style: screen.cursor_style() });
+                if focused {
+                    cursor = self::cursor(screen, area);
                 }
             }
             // Its stream is about to begin; nothing is known of it until then.
@@ -64,6 +63,14 @@ pub(super) fn all(model: &Model, areas: &Areas, buffer: &mut Buffer) -> Option<C
         }
     }
     cursor
+}
+
+/// The cursor of a pane's screen in its area.
+pub(super) fn cursor(screen: &Screen, area: Rect) -> Option<Cursor> {
+    let (col, row) = screen.cursor()?;
+    let (col, row) = (area.x + col, area.y + row);
+    let inside = col < area.right() && row < area.bottom();
+    inside.then(|| Cursor { col, row, style: screen.cursor_style() })
 }
 
 /// Marks what lies outside of a pane that is smaller than its place.

@@ -8,7 +8,7 @@ use signaltty_core::scope::Scope;
 
 use super::{ACCENT, CHOSEN, FAINT, STRONG, URGENT, put, wipe, words};
 use crate::cli::safe;
-use crate::protocol::PaneNode;
+use crate::protocol::{PaneNode, WorktreeNode};
 use crate::tui::areas::Areas;
 use crate::tui::list::{self, Line};
 use crate::tui::model::{Model, urgency};
@@ -53,10 +53,22 @@ fn draw_line(model: &Model, line: &Line, area: Rect, chosen: bool, buffer: &mut 
                 pen.put(&words::title(node), Style::new());
             }
         }
+        Line::News(count) => {
+            let text = if *count == 1 { "1 notification" } else { "notifications" };
+            let text = if *count == 1 { text.to_owned() } else { format!("{count} {text}") };
+            pen.put(&text, STRONG);
+        }
+        Line::Project(root) => {
+            let name = root.file_name().unwrap_or(root.as_os_str());
+            pen.put(&format!("{}/", safe(&name.to_string_lossy())), ACCENT);
+        }
         Line::Workspace(id) => {
             let found = model.tree.workspaces.iter().find(|workspace| workspace.id == *id);
             if let Some(workspace) = found {
                 pen.put(&safe(&workspace.name), STRONG);
+                if let Some(branch) = model.checkouts.checkout(workspace).and_then(branch) {
+                    pen.put(&format!(" {}", safe(branch)), FAINT);
+                }
                 if workspace.auto_resume {
                     pen.put(" auto", FAINT);
                 }
@@ -75,6 +87,11 @@ fn draw_line(model: &Model, line: &Line, area: Rect, chosen: bool, buffer: &mut 
     if chosen {
         buffer.set_style(area, CHOSEN);
     }
+}
+
+/// What tells a checkout from the others of its repository.
+fn branch(node: &WorktreeNode) -> Option<&str> {
+    node.branch.as_deref().filter(|_| !node.main)
 }
 
 fn tab(model: &Model, id: &str, only: Option<PaneId>, pen: &mut Pen<'_>) {

@@ -6,7 +6,7 @@ use ratatui::layout::Rect;
 use unicode_width::UnicodeWidthStr as _;
 
 use super::view;
-use crate::tui::fixture::{Facts, PANES, client, id, press, tree};
+use crate::tui::fixture::{Facts, PANES, checkouts, client, id, press, told, tree};
 use crate::tui::model::{Mode, Model};
 use crate::tui::msg::Msg;
 use crate::tui::update::update;
@@ -103,6 +103,81 @@ fn what_is_over_the_panes() {
     check("gone", |size| {
         let mut model = few(size);
         update(&mut model, Msg::Lost("The connection ended.".into()));
+        model
+    });
+}
+
+#[test]
+fn s0_43_checkouts_of_one_repository_are_together_with_their_branches() {
+    let open: &[(&str, &[&[Facts]])] =
+        &[("api", &[&[PANES[10]]]), ("web", &[&[PANES[7]]]), ("fix", &[&[PANES[0]]])];
+    let repository: &[(&str, &str, &[&str])] = &[
+        ("/src/api", "main", &["api"]),
+        ("/src/fix", "fix/login", &["fix"]),
+        ("/src/api.next", "next", &[]),
+    ];
+    let grouped = |size| {
+        let mut model = client(size, tree(open), &[(11, "$ ")]);
+        checkouts(&mut model, "/src/api", repository);
+        model
+    };
+    check("grouped", |size| {
+        let mut model = grouped(size);
+        press(&mut model, &["C-]", "s"]);
+        model
+    });
+    check("checkouts", |size| {
+        let mut model = grouped(size);
+        press(&mut model, &["C-]", "g", "j", "j"]);
+        model
+    });
+    check("new_checkout", |size| {
+        let mut model = grouped(size);
+        press(&mut model, &["C-]", "g", "n", "x"]);
+        model
+    });
+    let text = text(&grouped((100, 30)));
+    let at = |wanted: &str| text.find(wanted).unwrap_or_else(|| panic!("{wanted}: {text}"));
+    assert!(at("api/") < at("fix fix/login") && at("fix fix/login") < at("web auto"), "{text}");
+}
+
+#[test]
+fn c082_what_people_were_told_is_a_list_with_its_whole_text_below() {
+    let inbox = |size| {
+        let mut model = few(size);
+        told(&mut model);
+        model
+    };
+    check("news", inbox);
+    check("inbox", |size| {
+        let mut model = inbox(size);
+        press(&mut model, &["C-]", "i"]);
+        model
+    });
+    check("empty_inbox", |size| {
+        let mut model = few(size);
+        press(&mut model, &["C-]", "i"]);
+        model
+    });
+}
+
+#[test]
+fn a_link_to_another_machine_is_named() {
+    let far = |size| {
+        let mut model = few(size);
+        model.host = Some("build.example".into());
+        model
+    };
+    check("far", far);
+    check("far_lost", |size| {
+        let mut model = far(size);
+        update(&mut model, Msg::Lost("the link to build.example ended: timed out".into()));
+        model
+    });
+    check("far_new", |size| {
+        let mut model = far(size);
+        model.cwd = std::path::PathBuf::new();
+        press(&mut model, &["C-]", "w"]);
         model
     });
 }
