@@ -2,6 +2,7 @@
 
 mod doctor;
 mod history;
+mod schema;
 
 use std::ffi::OsString;
 use std::io::{self, Write as _};
@@ -50,6 +51,8 @@ enum Verb {
     /// List, show and bring back older snapshots
     #[command(subcommand)]
     History(history::HistoryVerb),
+    /// Print the JSON Schema of the protocol
+    Schema(schema::SchemaArgs),
     /// Run the server as a service of your own systemd
     Service(verb::ServiceArgs),
 }
@@ -79,6 +82,7 @@ pub fn main(args: &[OsString]) -> u8 {
             match args.verb {
                 Some(Verb::Doctor(args)) => return doctor::run(&paths, &args),
                 Some(Verb::History(verb)) => return history::run(&paths, verb),
+                Some(Verb::Schema(args)) => return schema::run(&args),
                 Some(Verb::Service(args)) => return verb::run(&args, &paths),
                 None => {}
             }

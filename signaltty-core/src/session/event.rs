@@ -17,6 +17,9 @@ macro_rules! events {
         pub enum Event { $($(#[$doc])* $name { $($(#[$fdoc])* $field: $type,)* },)* }
 
         impl Event {
+            /// Every name.
+            pub const NAMES: &[&str] = &[$($text),*];
+
             /// The name on the wire.
             pub fn name(&self) -> &'static str {
                 match self { $(Self::$name { .. } => $text,)* }

@@ -125,35 +125,44 @@ fn alive(count: usize) -> String {
     format!("{panes} a running process; end {them}, or `signaltty shutdown --force` ends {them}")
 }
 
-impl CommandError {
-    /// A stable code for scripts.
-    pub fn code(&self) -> &'static str {
-        match self {
-            Self::NoSuchPane(_) => "NO_SUCH_PANE",
-            Self::NoSuchTab(_) => "NO_SUCH_TAB",
-            Self::NoSuchWorkspace(_) => "NO_SUCH_WORKSPACE",
-            Self::NoSuchNotification(_) => "NO_SUCH_NOTIFICATION",
-            Self::NoSuchDecision(_) => "NO_SUCH_DECISION",
-            Self::Superseded(_) => "SUPERSEDED",
-            Self::IdInUse(_) => "INTERNAL",
-            Self::NoRoom(_) => "NO_ROOM",
-            Self::BadArrangement(_) => "BAD_PARAMS",
-            Self::HasProcess(..) => "PANE_LIVE",
-            Self::NoProcess(..) => "PANE_NOT_LIVE",
-            Self::NotResumable { .. } => "NOT_RESUMABLE",
-            Self::NotReported { .. } => "NOT_REPORTED",
-            Self::SpawnFailed(_) => "SPAWN_FAILED",
-            Self::ResumeRefused { .. } => "RESUME_REFUSED",
-            Self::NothingToContinue(_) => "NOT_INTERRUPTED",
-            Self::NotProven(_) => "NOT_PROVEN",
-            Self::NotContinued { .. } => "NOT_CONTINUED",
-            Self::NotMarked => "NOT_SAVED",
-            Self::PanesAlive(_) => "PANES_ALIVE",
-            Self::Gone(_) => "GONE",
-            Self::NotForgotten(_) => "NOT_FORGOTTEN",
-            Self::Stopping => "STOPPING",
-            Self::NotSaved => "NOT_SAVED",
+macro_rules! codes {
+    ($($pattern:pat => $code:literal,)*) => {
+        /// A stable code for scripts.
+        pub fn code(&self) -> &'static str {
+            match self { $($pattern => $code,)* }
         }
+
+        /// Every code, in the order of the errors; some stand there twice.
+        pub const CODES: &[&str] = &[$($code),*];
+    };
+}
+
+impl CommandError {
+    codes! {
+        Self::NoSuchPane(_) => "NO_SUCH_PANE",
+        Self::NoSuchTab(_) => "NO_SUCH_TAB",
+        Self::NoSuchWorkspace(_) => "NO_SUCH_WORKSPACE",
+        Self::NoSuchNotification(_) => "NO_SUCH_NOTIFICATION",
+        Self::NoSuchDecision(_) => "NO_SUCH_DECISION",
+        Self::Superseded(_) => "SUPERSEDED",
+        Self::IdInUse(_) => "INTERNAL",
+        Self::NoRoom(_) => "NO_ROOM",
+        Self::BadArrangement(_) => "BAD_PARAMS",
+        Self::HasProcess(..) => "PANE_LIVE",
+        Self::NoProcess(..) => "PANE_NOT_LIVE",
+        Self::NotResumable { .. } => "NOT_RESUMABLE",
+        Self::NotReported { .. } => "NOT_REPORTED",
+        Self::SpawnFailed(_) => "SPAWN_FAILED",
+        Self::ResumeRefused { .. } => "RESUME_REFUSED",
+        Self::NothingToContinue(_) => "NOT_INTERRUPTED",
+        Self::NotProven(_) => "NOT_PROVEN",
+        Self::NotContinued { .. } => "NOT_CONTINUED",
+        Self::NotMarked => "NOT_SAVED",
+        Self::PanesAlive(_) => "PANES_ALIVE",
+        Self::Gone(_) => "GONE",
+        Self::NotForgotten(_) => "NOT_FORGOTTEN",
+        Self::Stopping => "STOPPING",
+        Self::NotSaved => "NOT_SAVED",
     }
 
     /// The reason of a refused resume or a failed start.

@@ -283,7 +283,7 @@ mod tests {
         let ask = r#"{"id":"1","result":{"accepted":true,"asks":true}}"#;
         for (second, output) in [
             (Some(r#"{"id":"2","result":{"answer":"allow","output":"YES"}}"#), Some("YES")),
-            (Some(r#"{"id":"2","error":{"code":"TIMED_OUT","message":"nobody"}}"#), None),
+            (Some(r#"{"id":"2","error":{"code":"TIMEOUT","message":"nobody"}}"#), None),
             (None, None),
         ] {
             let dir = tempfile::tempdir().unwrap();

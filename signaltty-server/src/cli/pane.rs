@@ -11,7 +11,7 @@ use super::spawn::{self, SpawnByArgs};
 use super::text::Colours;
 use super::{Context, Failure, place, safe, screen, tree};
 use crate::protocol::{
-    Answer, PaneAnswer, PaneInfo, PaneKeys, PaneMove, PaneRead, PaneRef, PaneRename, PaneResume,
+    Answer, PaneAgain, PaneAnswer, PaneInfo, PaneKeys, PaneMove, PaneRead, PaneRef, PaneRename,
     PaneSend, PaneSignal, PaneSplit, PaneSwap, PaneText, PaneWeight, SplitDirection, WireOs,
     key_bytes,
 };
@@ -224,8 +224,7 @@ pub(super) async fn run(context: &Context, verb: PaneVerb) -> Result<Exit, Failu
         }
         PaneVerb::Info { pane } => context.ask("pane.info", &PaneRef { pane }, info).await?,
         PaneVerb::Restart { pane } => {
-            // The server reads no more of it than the pane and the environment.
-            let params = PaneResume { pane, anyway: false, cwd: None, env: place::environment() };
+            let params = PaneAgain { pane, env: place::environment() };
             context.order("pane.restart", &params).await?;
         }
     }

@@ -7,7 +7,7 @@ use super::resume::Stages;
 use super::{Context, Exit, Failure, place, safe};
 use crate::client::{Client, ClientError};
 use crate::protocol::{
-    Continued, Empty, PaneInfo, PaneRef, PaneResume, RestorePlan, Resumed, Tree,
+    Continued, Empty, PaneAgain, PaneInfo, PaneRef, PaneResume, RestorePlan, Resumed, Tree,
 };
 
 /// Arguments of `continue`.
@@ -35,7 +35,7 @@ pub(super) async fn go_on(context: &Context, args: ContinueArgs) -> Result<Exit,
     if context.watched() {
         stages = Stages::of(context, &pane).await;
     }
-    let params = PaneResume { pane, anyway: false, cwd: None, env: place::environment() };
+    let params = PaneAgain { pane, env: place::environment() };
     let call = client.call::<_, Value>("pane.continue", &params);
     let Some(result) = stages.meanwhile(context, call).await else {
         return Ok(Exit::Failed);

@@ -66,7 +66,7 @@ pub(crate) fn command(
 /// The layout of a tab as text.
 pub(crate) fn layout(session: &Session, ask: &wire::TabLayout) -> Result<LayoutText, WireError> {
     let tab = resolve::tab(session, &ask.tab)?;
-    let gone = || WireError::new("NO_SUCH_TAB", format!("there is no tab {tab}"));
+    let gone = || WireError::new(code::NO_SUCH_TAB, format!("there is no tab {tab}"));
     let view = session.tab(tab).ok_or_else(gone)?;
     Ok(LayoutText { tab_id: tab.to_string(), layout: view.record.layout.to_string() })
 }

@@ -10,6 +10,7 @@ use signaltty_core::restore::PaneState;
 use super::attach::Attachment;
 use super::clock::rfc3339;
 use super::dispatch::parse;
+use super::effects::to_value;
 use super::event::ClientFact;
 use super::event_loop::Daemon;
 use super::{reading, resolve, tree};
@@ -44,7 +45,7 @@ impl Daemon {
 
     pub(super) fn info(&self, text: &str) -> Result<PaneInfo, WireError> {
         let id = resolve::pane(&self.session, text)?;
-        let gone = || WireError::new("NO_SUCH_PANE", format!("there is no pane {id}"));
+        let gone = || WireError::new(code::NO_SUCH_PANE, format!("there is no pane {id}"));
         let view = self.session.pane(id).ok_or_else(gone)?;
         let tab = self.session.tab(view.record.tab).ok_or_else(gone)?;
         let instance = view.state.instance();
@@ -98,10 +99,10 @@ impl Daemon {
             room,
             read_only: ask.read_only,
             history: ask.history,
-            reply: json!({
-                "pane_id": pane.to_string(),
-                "cols": record.map(|record| record.size.cols),
-                "rows": record.map(|record| record.size.rows),
+            reply: to_value(wire::Attaching {
+                pane_id: pane.to_string(),
+                cols: record.map(|record| record.size.cols),
+                rows: record.map(|record| record.size.rows),
             }),
         })
     }
@@ -146,5 +147,5 @@ pub(crate) fn not_live(pane: PaneId, state: &str) -> WireError {
         _ => format!("`signaltty pane restart {pane}` runs its saved command again"),
     };
     let message = format!("pane {pane} is {state}: nothing that could be used runs in it; {next}");
-    WireError::new("PANE_NOT_LIVE", message).with_details(json!({"state": state}))
+    WireError::new(code::PANE_NOT_LIVE, message).with_details(json!({"state": state}))
 }

@@ -13,7 +13,7 @@ use super::lines::{Line, Lines};
 use super::replies::{Due, Replies};
 use super::subscribe::Stream;
 use super::{attach, publisher, subscribe};
-use crate::protocol::{Outcome, Reply, Request, VERSION, WireError, code};
+use crate::protocol::{MissedEvent, Outcome, Reply, Request, VERSION, WireError, code};
 
 /// Serves a connection until its end. Requests are answered in order, each
 /// before the next one is looked at; only of `pane.spawn` several may be under
@@ -146,7 +146,7 @@ async fn write_answer(stream: &mut UnixStream, id: &str, answer: Answered) -> io
         Ok(Answer::Value(Ok(value))) => write_value(stream, id, value).await,
         Ok(Answer::Value(Err(error))) => write_error(stream, id, error).await,
         Ok(Answer::Attached(_) | Answer::Subscribed(_)) | Err(_) => {
-            let gone = WireError::new("STOPPING", "the server is stopping");
+            let gone = WireError::new(code::STOPPING, "the server is stopping");
             write_error(stream, id, gone).await
         }
     }
@@ -180,13 +180,9 @@ async fn publish(stream: UnixStream, events: Stream) -> io::Result<()> {
                 _ => continue,
             },
         };
-        let line = json!({
-            "event": "events.missed",
-            "payload": {
-                "missed": missed,
-                "message": "this subscriber fell behind; read the state again and subscribe again",
-            },
-        });
+        let message = "this subscriber fell behind; read the state again and subscribe again";
+        let payload = MissedEvent { missed, message: message.to_owned() };
+        let line = json!({"event": "events.missed", "payload": payload});
         return write.write_all(format!("{line}\n").as_bytes()).await;
     }
 }
@@ -201,11 +197,18 @@ fn parse(line: &[u8]) -> Result<Request, (String, WireError)> {
     match value.get("v").and_then(Value::as_str) {
         Some(VERSION) => {}
         Some(other) => {
-            let message = format!(
-                "the request speaks {other}, this server {VERSION}: {} is older; upgrade it",
-                if is_older(other) { "the client" } else { "the server" }
-            );
-            let details = json!({"server": VERSION, "client": other});
+            let shown: String = other.chars().take(60).collect();
+            let message = match number(other) {
+                Some(number) => format!(
+                    "the request speaks {shown}, this server {VERSION}: {} is older; upgrade it",
+                    if number < OWN { "the client" } else { "the server" }
+                ),
+                None => format!(
+                    "the request speaks {shown:?}, which is no version of this protocol; this \
+                     server speaks {VERSION}"
+                ),
+            };
+            let details = json!({"server": VERSION, "client": shown});
             let error = WireError::new(code::BAD_PROTOCOL, message).with_details(details);
             return Err((id, error));
         }
@@ -222,10 +225,13 @@ fn parse(line: &[u8]) -> Result<Request, (String, WireError)> {
     })
 }
 
-fn is_older(version: &str) -> bool {
-    let number = |text: &str| text.strip_prefix("signaltty/").and_then(|n| n.parse::<u32>().ok());
-    number(version).unwrap_or(0) < number(VERSION).unwrap_or(0)
+/// The number of a version of this protocol.
+fn number(version: &str) -> Option<u32> {
+    version.strip_prefix("signaltty/")?.parse().ok()
 }
+
+/// The number of [`VERSION`].
+const OWN: u32 = 1;
 
 async fn write_value(stream: &mut UnixStream, id: &str, value: Value) -> io::Result<()> {
     write_reply(stream, Reply { id: id.to_owned(), outcome: Outcome::Result(value) }).await
@@ -254,6 +260,7 @@ mod tests {
         for (version, older) in [("signaltty/0", "the client"), ("signaltty/2", "the server")] {
             let line = format!(r#"{{"v":"{version}","id":"7","method":"server.status"}}"#);
             let (id, error) = parse(line.as_bytes()).unwrap_err();
+            assert_eq!(number(VERSION), Some(OWN));
             assert_eq!((id.as_str(), error.code.as_str()), ("7", code::BAD_PROTOCOL));
             assert!(error.message.contains(older), "{error}");
         }

@@ -27,7 +27,7 @@ impl Daemon {
         mut respond: oneshot::Sender<Answer>,
     ) {
         let Some(pane) = self.panes.of(instance).map(|handle| handle.pane) else {
-            let gone = WireError::new("GONE", "the process that asks is not running any more");
+            let gone = WireError::new(code::GONE, "the process that asks is not running any more");
             let _ = respond.send(Answer::Value(Err(gone)));
             return;
         };
@@ -42,7 +42,7 @@ impl Daemon {
             let answer = tokio::select! {
                 answer = decided => match answer {
                     Ok(Answer::Value(answer)) => answer.and_then(|value| decision(value, &question)),
-                    _ => Err(WireError::new("STOPPING", "the server is stopping")),
+                    _ => Err(WireError::new(code::STOPPING, "the server is stopping")),
                 },
                 () = respond.closed() => {
                     let _ = events.send(left).await;
@@ -51,7 +51,7 @@ impl Daemon {
                 () = tokio::time::sleep(PATIENCE) => {
                     let _ = events.send(left).await;
                     let message = format!("nobody decided within {} s", PATIENCE.as_secs());
-                    Err(WireError::new("TIMED_OUT", message))
+                    Err(WireError::new(code::TIMEOUT, message))
                 }
             };
             let _ = respond.send(Answer::Value(answer));

@@ -138,7 +138,7 @@ impl Daemon {
                 let tab = record.and_then(|record| session.tab(record.tab));
                 let (Some(record), Some(tab)) = (record, tab) else {
                     // Just found, so it is there.
-                    return Err(WireError::new("NO_SUCH_PANE", format!("{pane} is gone")));
+                    return Err(WireError::new(code::NO_SUCH_PANE, format!("{pane} is gone")));
                 };
                 let (spec, env) = self.spec(ask.spawn, Some(record.cwd.clone()))?;
                 let command = Command::NewTab {
@@ -178,7 +178,7 @@ impl Daemon {
             "notification.new" => plain(told::notify(session, params)?),
             "notification.read" => plain(told::read(session, params)?),
             "pane.restart" => {
-                let ask: wire::PaneResume = parse(params)?;
+                let ask: wire::PaneAgain = parse(params)?;
                 let pane = resolve::pane(session, &ask.pane)?;
                 let env = environment(ask.env)?;
                 let config_env = session.pane(pane).map(|view| {
@@ -196,12 +196,12 @@ impl Daemon {
             "pane.resume" => {
                 let ask: wire::PaneResume = parse(params)?;
                 let pane = resolve::pane(session, &ask.pane)?;
-                let cwd = ask.cwd.map(absolute).transpose()?;
+                let cwd = ask.cwd.map(|cwd| absolute("cwd", cwd)).transpose()?;
                 let command = Command::Resume { pane, anyway: ask.anyway, cwd };
                 Ok((command, environment(ask.env)?))
             }
             "pane.continue" => {
-                let ask: wire::PaneResume = parse(params)?;
+                let ask: wire::PaneAgain = parse(params)?;
                 let pane = resolve::pane(session, &ask.pane)?;
                 Ok((Command::Continue(pane), environment(ask.env)?))
             }
@@ -293,7 +293,7 @@ impl Daemon {
         let env = environment(spawn.env)?;
         let base = env.as_ref().unwrap_or(&self.server_env);
         let cwd = match (spawn.cwd, default_cwd) {
-            (Some(cwd), _) => absolute(cwd)?,
+            (Some(cwd), _) => absolute("cwd", cwd)?,
             (None, Some(cwd)) => cwd,
             (None, None) => home(base)?,
         };
@@ -332,6 +332,10 @@ fn answer(respond: Respond, result: Result<Value, WireError>) {
 
 pub(crate) fn parse<T: DeserializeOwned>(params: Value) -> Result<T, WireError> {
     let params = if params.is_null() { json!({}) } else { params };
+    if !params.is_object() {
+        // A list would be taken for the members in their order.
+        return Err(WireError::new(code::BAD_PARAMS, "`params` must be an object with names"));
+    }
     serde_json::from_value(params)
         .map_err(|error| WireError::new(code::BAD_PARAMS, format!("`params`: {error}")))
 }
@@ -357,12 +361,14 @@ pub(crate) fn home(env: &Env) -> Result<PathBuf, WireError> {
     })
 }
 
-pub(crate) fn absolute(cwd: WireOs) -> Result<PathBuf, WireError> {
-    let cwd = cwd.into_path();
-    if cwd.is_absolute() {
-        return Ok(cwd);
+/// The parameter of that name, which must be an absolute path.
+pub(crate) fn absolute(name: &str, path: WireOs) -> Result<PathBuf, WireError> {
+    let path = path.into_path();
+    if path.is_absolute() {
+        return Ok(path);
     }
-    let message = format!("`cwd` must be an absolute path, not {:?}", cwd.display().to_string());
+    let shown = path.display().to_string();
+    let message = format!("`{name}` must be an absolute path, not {shown:?}");
     Err(WireError::new(code::BAD_PARAMS, message))
 }
 

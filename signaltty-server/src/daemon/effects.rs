@@ -396,7 +396,7 @@ pub(crate) fn to_value(value: impl serde::Serialize) -> Value {
     serde_json::to_value(value).unwrap_or(Value::Null)
 }
 
-fn wire_error(error: &CommandError) -> WireError {
+pub(super) fn wire_error(error: &CommandError) -> WireError {
     let mut details = serde_json::Map::new();
     if let Some(code) = error.failure() {
         details.insert("reason".to_owned(), code.as_str().into());

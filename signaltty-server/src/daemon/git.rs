@@ -103,7 +103,7 @@ impl Git {
             .process_group(0);
         let mut child = command.spawn().map_err(|error| {
             let message = format!("git cannot be run: {error}; install it, or put it into PATH");
-            WireError::new("GIT_MISSING", message)
+            WireError::new(code::GIT_MISSING, message)
         })?;
         let group = child.id().and_then(|pid| Pid::from_raw(i32::try_from(pid).ok()?));
         let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
@@ -141,11 +141,11 @@ impl Git {
         if output.stderr.contains("not a git repository") {
             let message =
                 format!("{dir} is in no Git repository; go into one, or name one with `--cwd DIR`");
-            return WireError::new("NOT_A_REPOSITORY", message);
+            return WireError::new(code::NOT_A_REPOSITORY, message);
         }
         let said: String = output.stderr.chars().take(600).collect();
         let message = format!("{} failed in {dir}: {said}", shown(args));
-        WireError::new("GIT_FAILED", message).with_details(json!({"stderr": said}))
+        WireError::new(code::GIT_FAILED, message).with_details(json!({"stderr": said}))
     }
 }
 

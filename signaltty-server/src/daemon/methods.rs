@@ -1,62 +1,7 @@
-//! The methods that there are.
+//! The answer to a method that there is not.
 
 use crate::nearest::nearest;
-use crate::protocol::{WireError, code};
-
-/// Every method, for the error that names the nearest.
-const METHODS: &[&str] = &[
-    "agent.ask",
-    "agent.hook",
-    "agent.report_session",
-    "events.subscribe",
-    "notification.list",
-    "notification.new",
-    "notification.read",
-    "pane.answer",
-    "pane.attach",
-    "pane.close",
-    "pane.continue",
-    "pane.focus",
-    "pane.info",
-    "pane.keys",
-    "pane.move",
-    "pane.next",
-    "pane.read",
-    "pane.rename",
-    "pane.restart",
-    "pane.resume",
-    "pane.seen",
-    "pane.send",
-    "pane.signal",
-    "pane.spawn",
-    "pane.split",
-    "pane.swap",
-    "pane.terminate",
-    "pane.wait",
-    "pane.weight",
-    "restore.plan",
-    "server.shutdown",
-    "server.status",
-    "session.forget",
-    "session.list",
-    "tab.area",
-    "tab.close",
-    "tab.equalise",
-    "tab.layout",
-    "tab.move",
-    "tab.new",
-    "tab.rename",
-    "workspace.close",
-    "workspace.list",
-    "workspace.move",
-    "workspace.new",
-    "workspace.rename",
-    "workspace.set",
-    "worktree.create",
-    "worktree.list",
-    "worktree.open",
-    "worktree.remove",
-];
+use crate::protocol::{METHODS, WireError, code};
 
 pub(super) fn unknown_method(method: &str) -> WireError {
     let shown: String = method.chars().take(60).collect();
@@ -65,6 +10,10 @@ pub(super) fn unknown_method(method: &str) -> WireError {
     let named = |fits: &dyn Fn(&str) -> bool| -> Vec<_> {
         METHODS.iter().filter(|known| fits(known)).copied().collect()
     };
+    if shown.is_empty() {
+        let message = "the method has no name; one is `server.status`";
+        return WireError::new(code::UNKNOWN_METHOD, message);
+    }
     let mut near =
         named(&|known| known.rsplit('.').next() == Some(verb) || known.starts_with(&*shown));
     if near.is_empty() {

@@ -48,6 +48,8 @@ mod random;
 mod reading;
 mod recorder;
 mod recovery;
+#[cfg(test)]
+mod refused;
 mod replies;
 mod reports;
 mod resolve;

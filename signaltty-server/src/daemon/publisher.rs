@@ -17,6 +17,8 @@ use signaltty_persist::journal::{Erased, View};
 use tokio::sync::{broadcast, oneshot};
 
 use super::clock::{rfc3339, wall};
+use super::effects::to_value;
+use crate::protocol as wire;
 
 /// Events and requests that may wait for the recorder: some seconds of a very
 /// busy server on a disk that does not answer. What does not fit is dropped and
@@ -212,54 +214,91 @@ fn is_passing(event: &str) -> bool {
 }
 
 fn payload(event: &Event) -> Value {
+    let text = ToString::to_string;
     match event {
         Event::WorkspaceCreated { workspace }
         | Event::WorkspaceUpdated { workspace }
-        | Event::WorkspaceClosed { workspace } => json!({"workspace_id": workspace.to_string()}),
+        | Event::WorkspaceClosed { workspace } => {
+            to_value(wire::WorkspaceEvent { workspace_id: workspace.to_string() })
+        }
         Event::TabCreated { tab } | Event::TabUpdated { tab } | Event::TabClosed { tab } => {
-            json!({"tab_id": tab.to_string()})
+            to_value(wire::TabEvent { tab_id: tab.to_string() })
         }
-        Event::PaneCreated { pane } | Event::PaneUpdated { pane } | Event::PaneClosed { pane } => {
-            json!({"pane_id": pane.to_string()})
+        Event::PaneCreated { pane }
+        | Event::PaneUpdated { pane }
+        | Event::PaneClosed { pane }
+        | Event::DecisionAsked { pane }
+        | Event::DecisionEnded { pane } => to_value(wire::PaneEvent { pane_id: pane.to_string() }),
+        Event::PaneState { pane, state } => {
+            to_value(wire::PaneStateEvent { pane_id: pane.to_string(), state: text(state) })
         }
-        Event::PaneState { pane, state } => json!({"pane_id": pane.to_string(), "state": state}),
-        Event::PaneExited { pane, status } => json!({
-            "pane_id": pane.to_string(),
-            "exit": {"code": status.code, "signal": status.signal},
+        Event::PaneExited { pane, status } => to_value(wire::PaneExitedEvent {
+            pane_id: pane.to_string(),
+            exit: wire::ExitNode { code: status.code, signal: status.signal },
         }),
-        Event::AgentLifecycle { pane, lifecycle, previous } => json!({
-            "pane_id": pane.to_string(),
-            "lifecycle": lifecycle.as_str(),
-            "prev": previous.as_str(),
+        Event::AgentLifecycle { pane, lifecycle, previous } => to_value(wire::LifecycleEvent {
+            pane_id: pane.to_string(),
+            lifecycle: lifecycle.to_string(),
+            prev: previous.to_string(),
         }),
-        Event::AttentionChanged { pane, attention } => {
-            json!({"pane_id": pane.to_string(), "attention": attention.as_str()})
-        }
-        Event::AgentBound { pane, id } => {
-            json!({"pane_id": pane.to_string(), "agent_session_id": id.as_str()})
-        }
+        Event::AttentionChanged { pane, attention } => to_value(wire::AttentionEvent {
+            pane_id: pane.to_string(),
+            attention: attention.to_string(),
+        }),
+        Event::AgentBound { pane, id } => to_value(wire::BoundEvent {
+            pane_id: pane.to_string(),
+            agent_session_id: id.to_string(),
+        }),
         Event::ResumeStage { pane, stage } => {
-            json!({"pane_id": pane.to_string(), "stage": stage})
+            to_value(wire::StageEvent { pane_id: pane.to_string(), stage: text(stage) })
         }
-        Event::ResumeVerdict { pane, verdict, evidence } => json!({
-            "pane_id": pane.to_string(),
-            "verdict": verdict.as_str(),
-            "evidence": evidence.iter().map(|line| &**line).collect::<Vec<_>>(),
+        Event::ResumeVerdict { pane, verdict, evidence } => to_value(wire::VerdictEvent {
+            pane_id: pane.to_string(),
+            verdict: verdict.as_str().to_owned(),
+            evidence: Some(evidence.iter().map(ToString::to_string).collect()),
         }),
         Event::TurnSettled { pane, reason } => {
-            json!({"pane_id": pane.to_string(), "reason": reason})
+            to_value(wire::SettledEvent { pane_id: pane.to_string(), reason: text(reason) })
         }
         Event::ContinuationAccepted { pane, turn } => {
-            json!({"pane_id": pane.to_string(), "turn": turn.get()})
+            to_value(wire::AcceptedEvent { pane_id: pane.to_string(), turn: turn.get() })
         }
-        Event::TurnsMarked { turns } => json!({"turns": turns}),
-        Event::ResumeFailed { pane, refusal } | Event::ContinuationFailed { pane, refusal } => {
-            json!({
-                "pane_id": pane.to_string(),
-                "code": refusal.code.as_str(),
-                "message": &*refusal.message,
+        Event::NotificationCreated { notification, pane, severity } => {
+            to_value(wire::NotificationEvent {
+                notification_id: notification.to_string(),
+                pane_id: pane.as_ref().map(ToString::to_string),
+                severity: severity.as_str().to_owned(),
             })
         }
-        _ => json!({}),
+        Event::NotificationRead { notification } => {
+            to_value(wire::NotificationReadEvent { notification_id: notification.to_string() })
+        }
+        Event::TurnsMarked { turns } => to_value(wire::MarkedEvent { turns: *turns }),
+        Event::ResumeFailed { pane, refusal } | Event::ContinuationFailed { pane, refusal } => {
+            to_value(wire::FailureEvent {
+                pane_id: pane.to_string(),
+                code: refusal.code.as_str().to_owned(),
+                message: Some(refusal.message.to_string()),
+            })
+        }
+        Event::ServerStopping {} => json!({}),
+        other => {
+            tracing::error!("a bug: nobody says what {} is about", other.name());
+            json!({})
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn the_protocol_names_every_event_of_a_session() {
+        let ours = ["events.missed"];
+        let known: BTreeSet<_> = Event::NAMES.iter().chain(&ours).copied().collect();
+        assert_eq!(known, wire::EVENTS.iter().copied().collect());
     }
 }

@@ -10,7 +10,7 @@ use super::effects::to_value;
 use super::pane_input::InputError;
 use super::pane_task::PaneMessage;
 use super::panes::PaneHandle;
-use crate::protocol::{PaneRead, PaneText, WireError, code, key_bytes};
+use crate::protocol::{PaneRead, PaneText, WireError, Written, code, key_bytes};
 
 /// `pane.read`, under way.
 pub(crate) struct Reading {
@@ -106,18 +106,20 @@ impl Typing {
         let length = bytes.len();
         let done = self.handle.input(bytes).ok_or_else(busy)?;
         match done.await {
-            Ok(Ok(())) => Ok(json!({"pane_id": self.pane.to_string(), "written_bytes": length})),
+            Ok(Ok(())) => {
+                Ok(to_value(Written { pane_id: self.pane.to_string(), written_bytes: length }))
+            }
             Ok(Err(error)) => Err(input_error(self.pane, &error)),
             Err(_) => Err(input_error(self.pane, &InputError::Closed { written: 0 })),
         }
     }
 }
 
-fn input_error(pane: PaneId, error: &InputError) -> WireError {
+pub(super) fn input_error(pane: PaneId, error: &InputError) -> WireError {
     let (code, written) = match error {
         InputError::Timeout { written } => (code::TIMEOUT, *written),
         InputError::Full { .. } => (code::RATE_LIMITED, 0),
-        InputError::Closed { written } => ("PANE_EXITED", *written),
+        InputError::Closed { written } => (code::PANE_EXITED, *written),
     };
     let details = json!({"written_bytes": written});
     WireError::new(code, format!("pane {pane}: {error}")).with_details(details)

@@ -28,7 +28,7 @@ pub(crate) fn pane(session: &Session, text: &str) -> Result<PaneId, WireError> {
         let tab = session.tab(workspace.record.active_tab?)?;
         Some(tab.record.active_pane)
     });
-    focused.ok_or_else(|| missing(session, "NO_SUCH_PANE", "pane", PaneId::PREFIX, text))
+    focused.ok_or_else(|| missing(session, code::NO_SUCH_PANE, "pane", PaneId::PREFIX, text))
 }
 
 /// The tab that `text` names. A workspace's handle stands for its active tab.
@@ -39,7 +39,7 @@ pub(crate) fn tab(session: &Session, text: &str) -> Result<TabId, WireError> {
     let active = session.workspace_by_name(text).and_then(|id| {
         session.workspaces().find(|w| w.record.id == id).and_then(|w| w.record.active_tab)
     });
-    active.ok_or_else(|| missing(session, "NO_SUCH_TAB", "tab", TabId::PREFIX, text))
+    active.ok_or_else(|| missing(session, code::NO_SUCH_TAB, "tab", TabId::PREFIX, text))
 }
 
 /// The workspace that `text` names.
@@ -49,7 +49,7 @@ pub(crate) fn workspace(session: &Session, text: &str) -> Result<WorkspaceId, Wi
     }
     let ids = session.workspaces().map(|workspace| workspace.record.id);
     one(ids, text, "workspace", WorkspaceId::PREFIX)?.ok_or_else(|| {
-        missing(session, "NO_SUCH_WORKSPACE", "workspace", WorkspaceId::PREFIX, text)
+        missing(session, code::NO_SUCH_WORKSPACE, "workspace", WorkspaceId::PREFIX, text)
     })
 }
 
@@ -61,7 +61,7 @@ pub(crate) fn notification(session: &Session, text: &str) -> Result<Notification
             "there is no notification {:?}; `signaltty notifications` lists the newest 200",
             shown(text)
         );
-        WireError::new("NO_SUCH_NOTIFICATION", message)
+        WireError::new(code::NO_SUCH_NOTIFICATION, message)
     })
 }
 
@@ -86,7 +86,7 @@ pub(crate) fn forget(session: &Session, text: &str) -> Result<Forget, WireError>
     match workspace(session, text) {
         Ok(id) => Ok(of_workspace(id)),
         Err(error) if text.starts_with(WorkspaceId::PREFIX) => Err(error),
-        Err(_) => Err(missing(session, "NO_SUCH_PANE", "pane", PaneId::PREFIX, text)),
+        Err(_) => Err(missing(session, code::NO_SUCH_PANE, "pane", PaneId::PREFIX, text)),
     }
 }
 

@@ -41,7 +41,7 @@ pub(crate) async fn answer(
 ) -> Result<Stream, WireError> {
     let Ok(Subscription { lines, seq, journal_id, past }) = subscription.await else {
         let message = "too many events wait for the disk; try again";
-        return Err(WireError::new("BUSY", message));
+        return Err(WireError::new(code::BUSY, message));
     };
     let filter = Filter(ask.filter);
     let mut reply = Subscribed { seq, epoch, journal_id, ..Subscribed::default() };

@@ -53,7 +53,7 @@ impl Daemon {
             return Err(WireError::new(code::BAD_PARAMS, message));
         }
         let limit = ask.timeout_ms.map_or(DEFAULT, Duration::from_millis).min(LONGEST);
-        let gone = || WireError::new("NO_SUCH_PANE", format!("there is no pane {pane}"));
+        let gone = || WireError::new(code::NO_SUCH_PANE, format!("there is no pane {pane}"));
         let since = match ask.after {
             Some(text) => {
                 let since: Baseline = text.parse().map_err(|error| {

@@ -77,7 +77,7 @@ impl Daemon {
     fn repository(&self, at: wire::WorktreeList) -> Result<Repository, WireError> {
         let env = environment(at.env)?;
         let base = env.as_ref().unwrap_or(&self.server_env);
-        let dir = at.cwd.map_or_else(|| home(base), absolute)?;
+        let dir = at.cwd.map_or_else(|| home(base), |cwd| absolute("cwd", cwd))?;
         let git = Git::new(dir.clone(), scrubbed(base, &self.adapters));
         let users = self.session.workspaces().map(|view| {
             let panes = view.tabs().flat_map(|tab| tab.panes().collect::<Vec<_>>());
@@ -166,7 +166,7 @@ impl Repository {
         }
         let before = self.checkouts().await?;
         let path = match ask.path {
-            Some(path) => absolute(path)?,
+            Some(path) => absolute("path", path)?,
             None => match before.first() {
                 Some(main) => git::default_path(&main.path, branch),
                 None => self.dir.clone(),
@@ -193,7 +193,7 @@ impl Repository {
         let wanted = WireOs::from(made.as_path());
         after.into_iter().find(|node| node.path == wanted).ok_or_else(|| {
             let message = format!("Git made {} and does not list it", made.display());
-            WireError::new("GIT_FAILED", message)
+            WireError::new(code::GIT_FAILED, message)
         })
     }
 
@@ -241,7 +241,7 @@ impl Repository {
     async fn open(self, which: &Path) -> Result<PathBuf, WireError> {
         let node = self.find(which).await?;
         let path = node.path.into_path();
-        let refused = |why: String| Err(WireError::new("WORKTREE_REFUSED", why));
+        let refused = |why: String| Err(WireError::new(code::WORKTREE_REFUSED, why));
         if node.bare {
             return refused(format!("{} is bare: it has no files to work on", path.display()));
         }
@@ -254,7 +254,7 @@ impl Repository {
                 users.first().copied().unwrap_or_default()
             );
             let details = json!({"reason": "open", "workspaces": node.workspaces});
-            return Err(WireError::new("WORKTREE_REFUSED", message).with_details(details));
+            return Err(WireError::new(code::WORKTREE_REFUSED, message).with_details(details));
         }
         Ok(path)
     }
@@ -267,7 +267,7 @@ impl Repository {
         let path = node.path.clone().into_path();
         let refused = |reason: &str, why: String| {
             let details = json!({"reason": reason});
-            Err(WireError::new("WORKTREE_REFUSED", why).with_details(details))
+            Err(WireError::new(code::WORKTREE_REFUSED, why).with_details(details))
         };
         let shown = path.display();
         if node.main {
@@ -295,7 +295,7 @@ impl Repository {
         let output = git.output(&args, git::CHANGE).await?;
         if output.success {
             let path = WireOs::from(path.as_path());
-            return Ok(json!({"path": path, "branch": node.branch}));
+            return Ok(to_value(wire::WorktreeRemoved { path, branch: node.branch }));
         }
         if output.stderr.contains("contains modified or untracked files") {
             let why = format!(
@@ -364,7 +364,7 @@ impl Repository {
             "there is no checkout {shown:?}; give its branch or its path (`signaltty worktree \
              list` shows them)"
         );
-        Err(WireError::new("NO_SUCH_WORKTREE", message).with_details(json!({"near": near})))
+        Err(WireError::new(code::NO_SUCH_WORKTREE, message).with_details(json!({"near": near})))
     }
 }
 

@@ -6,39 +6,53 @@
 //! version are errors. `pane.attach` turns its connection into a stream of
 //! [frames](frame), `events.subscribe` into a stream of events.
 
+pub mod code;
+mod event;
 pub mod frame;
 #[cfg(any(test, feature = "testing"))]
 pub mod fuzz;
 mod keys;
+mod method;
 mod os;
 mod params;
 mod reply;
+#[cfg(feature = "schema")]
+mod schema;
 mod tree;
 mod worktree;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+pub use event::{
+    AcceptedEvent, AttentionEvent, BoundEvent, EventLine, FailureEvent, LifecycleEvent,
+    MarkedEvent, MissedEvent, NotificationEvent, NotificationReadEvent, PaneEvent, PaneExitedEvent,
+    PaneStateEvent, SettledEvent, StageEvent, TabEvent, VerdictEvent, WorkspaceEvent,
+};
 pub use keys::{KeyError, key_bytes};
+pub use method::{EVENTS, METHODS};
 pub use os::WireOs;
 pub use params::{
     AgentHook, AgentSession, Answer, Empty, EventCursor, EventsSubscribe, NotificationList,
-    NotificationNew, NotificationRead, PaneAnswer, PaneAttach, PaneKeys, PaneMove, PaneRead,
-    PaneRef, PaneRename, PaneResume, PaneSend, PaneSignal, PaneSpawn, PaneSpawnBy, PaneSplit,
-    PaneSwap, PaneWait, PaneWeight, SessionForget, Shutdown, SplitAxis, SplitDirection, TabArea,
-    TabLayout, TabMove, TabNew, TabRef, TabRename, WorkspaceMove, WorkspaceNew, WorkspaceRef,
-    WorkspaceRename, WorkspaceSet,
+    NotificationNew, NotificationRead, PaneAgain, PaneAnswer, PaneAttach, PaneKeys, PaneMove,
+    PaneRead, PaneRef, PaneRename, PaneResume, PaneSend, PaneSignal, PaneSpawn, PaneSpawnBy,
+    PaneSplit, PaneSwap, PaneWait, PaneWeight, SessionForget, Shutdown, SplitAxis, SplitDirection,
+    TabArea, TabLayout, TabMove, TabNew, TabRef, TabRename, WorkspaceMove, WorkspaceNew,
+    WorkspaceRef, WorkspaceRename, WorkspaceSet,
 };
 pub use reply::{
-    Continued, Created, Decided, Forgotten, Health, HookAnswer, LayoutText, Next, NotificationNode,
-    Notifications, Notified, PaneText, PlanNode, Remarks, RestorePlan, Resumed, Status,
-    StatusCounts, Subscribed, Waited,
+    Arranged, Attaching, ContinueOutcome, Continued, Created, Decided, Forgotten, Health,
+    HookAnswer, LayoutText, Next, NotificationNode, Notifications, Notified, PaneText, PlanNode,
+    Remarks, RestorePlan, Resumed, Status, StatusCounts, Subscribed, Waited, Written,
 };
+#[cfg(feature = "schema")]
+pub use schema::schema;
 pub use tree::{
     AgentNode, ExitNode, FailureNode, PaneInfo, PaneNode, TabNode, Tree, WorkspaceNode,
 };
 pub use worktree::{
-    WorktreeCreate, WorktreeList, WorktreeNode, WorktreeRef, WorktreeWorkspace, Worktrees,
+    WorktreeCreate, WorktreeList, WorktreeNode, WorktreeRef, WorktreeRemoved, WorktreeWorkspace,
+    Worktrees,
 };
 
 /// The version that this build speaks.
@@ -110,45 +124,4 @@ impl WireError {
         self.details = details;
         self
     }
-}
-
-/// One event.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct EventLine {
-    /// Its name.
-    pub event: String,
-    /// Its number; numbers only rise. Absent where the event could not be
-    /// recorded; then it is no cursor.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub seq: Option<u64>,
-    /// When, in RFC 3339.
-    pub at: String,
-    /// Depends on the event.
-    pub payload: Value,
-}
-
-/// Codes that the protocol itself answers with.
-pub mod code {
-    /// The line is not a request, or a parameter is missing or of a wrong type.
-    pub const BAD_PARAMS: &str = "BAD_PARAMS";
-    /// The request speaks another version.
-    pub const BAD_PROTOCOL: &str = "BAD_PROTOCOL";
-    /// The method is not known.
-    pub const UNKNOWN_METHOD: &str = "UNKNOWN_METHOD";
-    /// The line is too long.
-    pub const TOO_LARGE: &str = "TOO_LARGE";
-    /// A prefix fits more than one id.
-    pub const AMBIGUOUS: &str = "AMBIGUOUS";
-    /// The caller may not do this.
-    pub const FORBIDDEN: &str = "FORBIDDEN";
-    /// Too many connections.
-    pub const RATE_LIMITED: &str = "RATE_LIMITED";
-    /// It took too long.
-    pub const TIMEOUT: &str = "TIMEOUT";
-    /// The operating system refused something.
-    pub const IO_ERROR: &str = "IO_ERROR";
-    /// What was waited for was replaced by something else.
-    pub const IDENTITY_CHANGED: &str = "IDENTITY_CHANGED";
-    /// A bug.
-    pub const INTERNAL: &str = "INTERNAL";
 }

@@ -9,10 +9,12 @@ use super::WireOs;
 
 /// No parameters.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Empty {}
 
 /// Something to run in a new pane.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PaneSpawn {
     /// Program and arguments; empty for the login shell.
     #[serde(default)]
@@ -27,6 +29,7 @@ pub struct PaneSpawn {
 
 /// `workspace.new`
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WorkspaceNew {
     /// Its name; by default the directory's.
     #[serde(default)]
@@ -38,6 +41,7 @@ pub struct WorkspaceNew {
 
 /// A workspace.
 #[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WorkspaceRef {
     /// Which.
     pub workspace: String,
@@ -45,6 +49,7 @@ pub struct WorkspaceRef {
 
 /// `workspace.rename`
 #[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WorkspaceRename {
     /// Which.
     pub workspace: String,
@@ -54,6 +59,7 @@ pub struct WorkspaceRename {
 
 /// `workspace.set`
 #[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WorkspaceSet {
     /// Which.
     pub workspace: String,
@@ -73,6 +79,7 @@ pub struct WorkspaceSet {
 
 /// `tab.new`
 #[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TabNew {
     /// In which workspace.
     pub workspace: String,
@@ -86,6 +93,7 @@ pub struct TabNew {
 
 /// A tab.
 #[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TabRef {
     /// Which.
     pub tab: String,
@@ -93,6 +101,7 @@ pub struct TabRef {
 
 /// `tab.rename`
 #[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TabRename {
     /// Which.
     pub tab: String,
@@ -102,6 +111,7 @@ pub struct TabRename {
 
 /// On which side of a pane the new one goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum SplitDirection {
     /// To its left.
@@ -117,6 +127,7 @@ pub enum SplitDirection {
 
 /// `pane.spawn`
 #[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PaneSpawnBy {
     /// A pane of the workspace that gets the new one, in a tab of its own.
     pub pane: String,
@@ -127,6 +138,7 @@ pub struct PaneSpawnBy {
 
 /// `pane.split`
 #[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PaneSplit {
     /// Which pane to split.
     pub pane: String,
@@ -140,6 +152,7 @@ pub struct PaneSplit {
 
 /// `pane.move`
 #[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PaneMove {
     /// Which pane to move.
     pub pane: String,
@@ -152,6 +165,7 @@ pub struct PaneMove {
 
 /// `pane.swap`
 #[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PaneSwap {
     /// One pane.
     pub pane: String,
@@ -161,6 +175,7 @@ pub struct PaneSwap {
 
 /// A split whose share is to be set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum SplitAxis {
     /// Of panes side by side.
@@ -171,6 +186,7 @@ pub enum SplitAxis {
 
 /// `pane.weight`
 #[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PaneWeight {
     /// Which.
     pub pane: String,
@@ -184,6 +200,7 @@ pub struct PaneWeight {
 
 /// `tab.area`
 #[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TabArea {
     /// Which.
     pub tab: String,
@@ -198,6 +215,7 @@ pub struct TabArea {
 
 /// `tab.layout`
 #[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TabLayout {
     /// Which.
     pub tab: String,
@@ -209,6 +227,7 @@ pub struct TabLayout {
 
 /// `tab.move`
 #[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TabMove {
     /// Which.
     pub tab: String,
@@ -218,6 +237,7 @@ pub struct TabMove {
 
 /// `workspace.move`
 #[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WorkspaceMove {
     /// Which.
     pub workspace: String,
@@ -227,6 +247,7 @@ pub struct WorkspaceMove {
 
 /// A pane.
 #[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PaneRef {
     /// Which.
     pub pane: String,
@@ -234,6 +255,7 @@ pub struct PaneRef {
 
 /// `pane.signal`
 #[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PaneSignal {
     /// Which.
     pub pane: String,
@@ -244,6 +266,7 @@ pub struct PaneSignal {
 
 /// `pane.wait`
 #[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PaneWait {
     /// Which.
     pub pane: String,
@@ -261,6 +284,7 @@ pub struct PaneWait {
 
 /// `notification.new`
 #[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct NotificationNew {
     /// The pane that it is about; its attention is raised.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -277,6 +301,7 @@ pub struct NotificationNew {
 
 /// `notification.list`
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct NotificationList {
     /// Only those that nobody read.
     #[serde(default)]
@@ -285,6 +310,7 @@ pub struct NotificationList {
 
 /// `notification.read`
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct NotificationRead {
     /// Which, or the start of its id; all of them without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -293,6 +319,7 @@ pub struct NotificationRead {
 
 /// `pane.rename`
 #[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PaneRename {
     /// Which.
     pub pane: String,
@@ -301,7 +328,8 @@ pub struct PaneRename {
 }
 
 /// `pane.read`
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PaneRead {
     /// Which.
     pub pane: String,
@@ -315,6 +343,7 @@ pub struct PaneRead {
 
 /// `pane.send`
 #[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PaneSend {
     /// Which.
     pub pane: String,
@@ -324,6 +353,7 @@ pub struct PaneSend {
 
 /// `pane.keys`
 #[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PaneKeys {
     /// Which.
     pub pane: String,
@@ -333,6 +363,7 @@ pub struct PaneKeys {
 
 /// `pane.attach`
 #[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PaneAttach {
     /// Which.
     pub pane: String,
@@ -350,6 +381,7 @@ pub struct PaneAttach {
 
 /// `pane.resume`
 #[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PaneResume {
     /// Which.
     pub pane: String,
@@ -364,8 +396,20 @@ pub struct PaneResume {
     pub env: BTreeMap<String, WireOs>,
 }
 
+/// `pane.continue`, `pane.restart`
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct PaneAgain {
+    /// Which.
+    pub pane: String,
+    /// The client's environment. Used for this start, never stored.
+    #[serde(default)]
+    pub env: BTreeMap<String, WireOs>,
+}
+
 /// `agent.hook`
 #[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AgentHook {
     /// Which agent's hook.
     pub agent: String,
@@ -384,6 +428,7 @@ pub struct AgentHook {
 
 /// `agent.report_session`
 #[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AgentSession {
     /// The secret of the launch, from the pane's environment.
     pub launch: String,
@@ -403,6 +448,7 @@ pub struct AgentSession {
 
 /// `pane.answer`
 #[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PaneAnswer {
     /// The pane whose agent asks.
     pub pane: String,
@@ -412,6 +458,7 @@ pub struct PaneAnswer {
 
 /// A person's decision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Answer {
     /// Yes, this once.
@@ -422,6 +469,7 @@ pub enum Answer {
 
 /// `session.forget`
 #[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SessionForget {
     /// A pane or a workspace.
     pub target: String,
@@ -429,6 +477,7 @@ pub struct SessionForget {
 
 /// `events.subscribe`
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct EventsSubscribe {
     /// First what happened after this event.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -441,6 +490,7 @@ pub struct EventsSubscribe {
 
 /// The last event that a client saw.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct EventCursor {
     /// The journal, as the reply to an earlier subscription named it. Without
     /// it the number is taken to be of the journal that there is.
@@ -452,6 +502,7 @@ pub struct EventCursor {
 
 /// `server.shutdown`
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Shutdown {
     /// Also while something runs.
     #[serde(default)]

@@ -6,6 +6,7 @@ use super::Answer;
 
 /// `workspace.new`, `tab.new`, `pane.split`
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Created {
     /// The workspace that the pane is in.
     pub workspace_id: String,
@@ -17,6 +18,7 @@ pub struct Created {
 
 /// `workspace.set`
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Remarks {
     /// What a person should know of what was set, a line each.
     #[serde(default)]
@@ -25,6 +27,7 @@ pub struct Remarks {
 
 /// `pane.resume`
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Resumed {
     /// The pane.
     pub pane_id: String,
@@ -44,6 +47,7 @@ pub struct Resumed {
 
 /// `session.forget`
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Forgotten {
     /// Panes of which something may have been there.
     pub panes: usize,
@@ -60,6 +64,7 @@ pub struct Forgotten {
 
 /// `pane.wait`
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Waited {
     /// The pane.
     pub pane_id: String,
@@ -72,6 +77,7 @@ pub struct Waited {
 
 /// `pane.next`
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Next {
     /// The pane that most needs a person; null where none does.
     pub pane_id: Option<String>,
@@ -79,6 +85,7 @@ pub struct Next {
 
 /// `notification.new`
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Notified {
     /// The notification.
     pub notification_id: String,
@@ -86,6 +93,7 @@ pub struct Notified {
 
 /// `notification.list`
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Notifications {
     /// The newest 200, newest first.
     pub notifications: Vec<NotificationNode>,
@@ -93,6 +101,7 @@ pub struct Notifications {
 
 /// One notification.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct NotificationNode {
     /// Its id.
     pub id: String,
@@ -112,6 +121,7 @@ pub struct NotificationNode {
 
 /// `pane.continue`
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Continued {
     /// The pane.
     pub pane_id: String,
@@ -123,8 +133,21 @@ pub struct Continued {
     pub receipt: Option<String>,
 }
 
+/// `pane.continue`: continued, or only reopened, where the conversation was not
+/// proven to be the saved one.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(untagged)]
+pub enum ContinueOutcome {
+    /// The agent took up its turn.
+    Continued(Continued),
+    /// A process runs, and nothing was typed.
+    Resumed(Resumed),
+}
+
 /// `restore.plan`
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RestorePlan {
     /// Every pane, in the order in which people see them.
     pub panes: Vec<PlanNode>,
@@ -132,6 +155,7 @@ pub struct RestorePlan {
 
 /// What a start would do with a pane.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PlanNode {
     /// The pane.
     pub pane_id: String,
@@ -144,19 +168,44 @@ pub struct PlanNode {
 }
 
 /// `pane.read`
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PaneText {
     /// The pane.
     pub pane_id: String,
     /// `live`, or `saved` for the tail of a pane without a process, or `none`
-    /// where no output was saved, which is not the same as an empty screen.
+    /// where no output was saved, which is not the same as an empty screen, or
+    /// `damaged` where the file with it was.
     pub source: String,
     /// The lines, oldest first, each with a newline.
     pub text: String,
 }
 
+/// `pane.attach`, before the frames
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Attaching {
+    /// The pane.
+    pub pane_id: String,
+    /// Columns of its terminal; null where it was closed meanwhile.
+    pub cols: Option<u16>,
+    /// Its rows.
+    pub rows: Option<u16>,
+}
+
+/// `pane.send`, `pane.keys`
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Written {
+    /// The pane.
+    pub pane_id: String,
+    /// So many bytes were taken by its terminal: all of them.
+    pub written_bytes: usize,
+}
+
 /// `agent.hook`
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct HookAnswer {
     /// Whether the report was taken.
     pub accepted: bool,
@@ -170,6 +219,7 @@ pub struct HookAnswer {
 
 /// `agent.ask`
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Decided {
     /// What the person decided.
     pub answer: Answer,
@@ -179,6 +229,7 @@ pub struct Decided {
 
 /// `events.subscribe`
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Subscribed {
     /// Whether events follow. If not, the connection is closed.
     pub subscribed: bool,
@@ -207,6 +258,7 @@ pub struct Subscribed {
 
 /// `server.status`
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Status {
     /// The server's process.
     pub pid: u32,
@@ -248,6 +300,7 @@ pub struct Status {
 
 /// What is there.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StatusCounts {
     /// Workspaces.
     pub workspaces: usize,
@@ -263,6 +316,7 @@ pub struct StatusCounts {
 
 /// How a part of the server is.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Health {
     /// One word: `ok`, `degraded`, `disabled`, …
     pub state: String,
@@ -283,11 +337,24 @@ impl Health {
     }
 }
 
-/// Answer to `tab.layout`.
+/// How a tab is arranged.
 #[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LayoutText {
     /// The tab.
     pub tab_id: String,
     /// How its panes share its area, in the compact text form.
     pub layout: String,
+}
+
+/// `tab.layout`: how the panes are arranged, or nothing where they were
+/// arranged anew.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(untagged)]
+pub enum Arranged {
+    /// They are so.
+    Present(LayoutText),
+    /// They were arranged as the request said.
+    Done(super::Empty),
 }

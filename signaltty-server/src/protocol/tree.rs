@@ -7,6 +7,7 @@ use super::WireOs;
 
 /// All workspaces.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Tree {
     /// In the order in which people see them.
     pub workspaces: Vec<WorkspaceNode>,
@@ -14,6 +15,7 @@ pub struct Tree {
 
 /// A workspace.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[expect(missing_docs, reason = "field names are those of the core's records")]
 pub struct WorkspaceNode {
     pub id: String,
@@ -29,6 +31,7 @@ pub struct WorkspaceNode {
 
 /// A tab.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[expect(missing_docs, reason = "field names are those of the core's records")]
 pub struct TabNode {
     pub id: String,
@@ -47,6 +50,7 @@ pub struct TabNode {
 
 /// A pane.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[expect(missing_docs, reason = "field names are those of the core's records")]
 pub struct PaneNode {
     pub id: String,
@@ -80,6 +84,7 @@ pub struct PaneNode {
 
 /// How a process ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[expect(missing_docs, reason = "field names are those of the core's records")]
 pub struct ExitNode {
     pub code: Option<i32>,
@@ -88,6 +93,7 @@ pub struct ExitNode {
 
 /// The agent in a pane.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[expect(missing_docs, reason = "field names are those of the core's records")]
 pub struct AgentNode {
     pub kind: String,
@@ -132,6 +138,7 @@ fn own_place() -> String {
 
 /// Why the last resume did not succeed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[expect(missing_docs, reason = "field names are those of the core's records")]
 pub struct FailureNode {
     pub code: String,
@@ -142,6 +149,7 @@ pub struct FailureNode {
 
 /// `pane.info`
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PaneInfo {
     /// The pane, as in the tree.
     #[serde(flatten)]

@@ -8,6 +8,7 @@ use super::WireOs;
 
 /// `worktree.list`
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WorktreeList {
     /// A directory of the repository; absolute. By default the home directory.
     #[serde(default)]
@@ -19,6 +20,7 @@ pub struct WorktreeList {
 
 /// `worktree.create`
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WorktreeCreate {
     /// The branch that is checked out; made where there is none of that name.
     pub branch: String,
@@ -36,6 +38,7 @@ pub struct WorktreeCreate {
 
 /// `worktree.open`, `worktree.remove`
 #[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WorktreeRef {
     /// Which: its branch, its path, or the last part of that.
     pub worktree: WireOs,
@@ -46,6 +49,7 @@ pub struct WorktreeRef {
 
 /// Answer to `worktree.list`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Worktrees {
     /// In Git's order; the main one first.
     pub worktrees: Vec<WorktreeNode>,
@@ -53,6 +57,7 @@ pub struct Worktrees {
 
 /// One checkout, as Git has it registered.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WorktreeNode {
     /// Its directory.
     pub path: WireOs,
@@ -75,9 +80,20 @@ pub struct WorktreeNode {
 
 /// A workspace whose directory is in a checkout.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WorktreeWorkspace {
     /// Its id.
     pub id: String,
     /// Its handle.
     pub handle: String,
+}
+
+/// Answer to `worktree.remove`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct WorktreeRemoved {
+    /// The directory that is gone.
+    pub path: WireOs,
+    /// Its branch, which stays.
+    pub branch: Option<String>,
 }

@@ -17,6 +17,7 @@ mod support;
 mod arrange;
 mod attach;
 mod by_hand;
+mod codes;
 mod config;
 mod continuing;
 mod drivers;

@@ -20,7 +20,7 @@ fn malformed_requests_are_refused_and_the_connection_goes_on() {
         ("workspace.rename", json!({}), "BAD_PARAMS", "", &["`workspace`"]),
         ("session.rename", json!({}), "UNKNOWN_METHOD", "", &["session.rename", "pane.rename"]),
         ("pane.spilt", json!({}), "UNKNOWN_METHOD", "", &["pane.spilt", "pane.split"]),
-        ("", json!({}), "UNKNOWN_METHOD", "", &["\"\"", "server.status"]),
+        ("", json!({}), "UNKNOWN_METHOD", "", &["no name", "server.status"]),
         (
             "workspace.new",
             json!({"cwd": "/", "argv": ["/bin/cat"], "env": {"A=B": "x"}}),

@@ -9,7 +9,7 @@ use std::process::Command;
 use serde_json::{Value, json};
 
 use crate::support::refusal::{Case, check};
-use crate::support::{Home, Server};
+use crate::support::{Home, Said, Server};
 
 /// A repository with one commit, as a test has it.
 struct Repository {
@@ -272,4 +272,47 @@ fn the_verbs_speak_to_people() {
     server.ask("workspace.close", json!({"workspace": "api-fix"}));
     assert_eq!(run(&["remove", "fix"]), (0, String::new(), String::new()));
     assert!(!made.exists());
+}
+
+#[test]
+fn every_way_to_be_refused_is_told() {
+    let repository = Repository::new();
+    let home = &repository.home;
+    let server = Server::start(home);
+    for branch in ["locked", "dirty", "used", "a/same", "b/same"] {
+        repository.create(&server, branch);
+    }
+    let place = |branch: &str| {
+        let list = repository.list(&server);
+        let node = list.iter().find(|node| node["branch"] == branch).unwrap();
+        PathBuf::from(node["path"].as_str().unwrap())
+    };
+    repository.git(&["worktree", "lock", place("locked").to_str().unwrap()]);
+    fs::write(place("dirty").join("new"), "text").unwrap();
+    repository.open(&server, "used");
+    let mut said = Said::new(home);
+    said.hide(&fs::canonicalize(home.path("")).unwrap().display().to_string(), "HOME");
+    let mut refused = |method: &str, more: Value| {
+        let params = repository.params(more.clone());
+        let answer = server.call(method, params);
+        // What Git says is Git's.
+        if let Err(failure) = &answer
+            && let Some(stderr) = failure.details["stderr"].as_str()
+        {
+            said.hide(stderr, "WHAT GIT SAID");
+            said.hide(&json!(stderr).to_string(), "\"WHAT GIT SAID\"");
+        }
+        said.refused(&format!("{method} {more}"), answer);
+    };
+    for worktree in ["main", "locked", "dirty", "used", "usd"] {
+        refused("worktree.remove", json!({"worktree": worktree}));
+    }
+    refused("worktree.open", json!({"worktree": "used"}));
+    refused("worktree.create", json!({"branch": "a..b"}));
+    refused("worktree.create", json!({"branch": "used", "from": "main"}));
+    refused("worktree.create", json!({"branch": "new", "path": "relative"}));
+    refused("worktree.create", json!({"branch": "new", "path": place("used")}));
+    refused("worktree.list", json!({"cwd": home.path("")}));
+    refused("worktree.list", json!({"cwd": repository.dir, "env": {"PATH": "/nowhere"}}));
+    crate::codes::compare("checkouts", &said);
 }

@@ -1,5 +1,6 @@
 //! A small client of the socket's line protocol.
 
+use std::collections::BTreeMap;
 use std::io::{BufRead as _, BufReader, ErrorKind, Write as _};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
@@ -7,8 +8,8 @@ use std::time::Instant;
 
 use serde_json::{Value, json};
 
-use super::PATIENCE;
 use super::frames::Attached;
+use super::{PATIENCE, shape};
 
 /// An error as the server sent it.
 #[derive(Debug, Clone)]
@@ -29,6 +30,8 @@ impl Failure {
 pub struct Client {
     stream: BufReader<UnixStream>,
     asked: u64,
+    /// What was asked and not answered yet, by its id.
+    open: BTreeMap<String, (String, Value)>,
 }
 
 impl Client {
@@ -36,7 +39,7 @@ impl Client {
         let stream = UnixStream::connect(socket).unwrap();
         stream.set_read_timeout(Some(PATIENCE)).unwrap();
         stream.set_write_timeout(Some(PATIENCE)).unwrap();
-        Self { stream: BufReader::new(stream), asked: 0 }
+        Self { stream: BufReader::new(stream), asked: 0, open: BTreeMap::new() }
     }
 
     pub fn call(&mut self, method: &str, params: Value) -> Result<Value, Failure> {
@@ -50,6 +53,7 @@ impl Client {
         let request = json!({
             "v": "signaltty/1", "id": self.asked.to_string(), "method": method, "params": params,
         });
+        self.open.insert(self.asked.to_string(), (method.to_owned(), params));
         self.send_line(&request.to_string());
     }
 
@@ -71,6 +75,8 @@ impl Client {
     pub fn try_reply(&mut self) -> Option<Result<Value, Failure>> {
         let line = self.line().filter(|line| line.ends_with('\n'))?;
         let reply: Value = serde_json::from_str(&line).unwrap();
+        let asked = reply["id"].as_str().and_then(|id| self.open.remove(id));
+        shape::reply(asked.as_ref(), line.trim_end());
         Some(match reply.get("error") {
             None => Ok(reply["result"].clone()),
             Some(error) => Err(Failure {
@@ -120,6 +126,7 @@ impl Events {
         let until = Instant::now() + PATIENCE;
         while Instant::now() < until {
             let line = self.client.line().expect("events go on");
+            shape::event(line.trim_end());
             let event: Value = serde_json::from_str(&line).unwrap();
             if event["event"] == name && fits(&event["payload"]) {
                 return event["payload"].clone();

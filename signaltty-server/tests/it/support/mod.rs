@@ -8,7 +8,9 @@ pub mod process;
 pub mod programs;
 pub mod random;
 pub mod refusal;
+pub mod said;
 pub mod server;
+pub mod shape;
 pub mod stage;
 pub mod talk;
 #[cfg(feature = "tui")]
@@ -19,6 +21,7 @@ use std::time::{Duration, Instant};
 pub use client::{Client, Events, Failure};
 pub use home::Home;
 pub use logind::Logind;
+pub use said::Said;
 pub use server::Server;
 #[cfg(feature = "tui")]
 pub use terminal::Terminal;
