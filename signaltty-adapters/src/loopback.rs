@@ -53,6 +53,14 @@ impl Answer {
     pub(crate) fn body(self) -> impl BufRead {
         BufReader::new(self.body)
     }
+
+    /// The body of an answer that has no end, without a deadline and a bound:
+    /// it ends with the process at the other end.
+    pub(crate) fn stream(mut self) -> impl BufRead {
+        self.body.left = u64::MAX;
+        self.body.from.get_mut().until += ENDLESS;
+        BufReader::new(self.body)
+    }
 }
 
 impl Endpoint<'_> {
@@ -276,6 +284,9 @@ fn read_frame(head: &[u8]) -> Result<(u16, Frame), String> {
     }
     Ok((status, frame))
 }
+
+/// Ten years.
+const ENDLESS: Duration = Duration::from_secs(10 * 365 * 24 * 60 * 60);
 
 const CONNECT: Duration = Duration::from_millis(500);
 

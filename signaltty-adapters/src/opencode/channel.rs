@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::io::Read;
 use std::net::SocketAddrV4;
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde::de::{DeserializeOwned, DeserializeSeed, IgnoredAny, SeqAccess, Visitor};
@@ -20,6 +21,7 @@ use signaltty_core::pane::{Attention, Lifecycle};
 use signaltty_core::restore::{FailureCode, Refusal};
 use signaltty_core::session::{ContinueFailure, Delivery};
 
+use super::events::Events;
 use super::launch::{PASSWORD, PORT, USER};
 use super::record;
 use crate::anchor::{MAX_MESSAGES, Rows};
@@ -31,6 +33,7 @@ use crate::{AgentHost, AgentSpec, InstanceView};
 /// conversations a turn runs.
 pub(super) fn inspect(
     spec: &AgentSpec,
+    events: &Arc<Events>,
     view: &InstanceView,
     host: &dyn AgentHost,
 ) -> Vec<AgentReport> {
@@ -48,6 +51,12 @@ pub(super) fn inspect(
         .take(MAX_TURNS)
         .collect();
     let turns = channel.turns_of_persons(&working).unwrap_or_default();
+    let last = events.front(
+        view.instance,
+        spec.id_form,
+        || channel.ask("/event", LOOK),
+        |id| channel.turns_of_persons(std::slice::from_ref(id)).ok(),
+    );
     let asked = channel.json::<Vec<IgnoredAny>>("/permission").is_ok_and(|all| !all.is_empty());
     let (lifecycle, attention) = match (asked, working.is_empty()) {
         (true, _) => (Lifecycle::Blocked, Some(Attention::PermissionRequired)),
@@ -69,11 +78,17 @@ pub(super) fn inspect(
         lifecycle: Some(lifecycle),
         attention,
         message: None,
-        accepted_prompt: !working.is_empty(),
+        accepted_prompt: !working.is_empty() || last.is_some(),
     }];
+    // A turn that is over belongs to this process as well.
+    let over = turns.is_empty() && working.is_empty();
+    let (turns, works) = match last {
+        Some(last) if over => ([last].into(), "worked last"),
+        _ => (turns, "works"),
+    };
     if !turns.is_empty() {
         let ids: Vec<_> = turns.iter().map(AgentSessionId::as_str).collect();
-        let detail = format!("process {} works on {}", view.pid, ids.join(", "));
+        let detail = format!("process {} {works} on {}", view.pid, ids.join(", "));
         let witness = Some(witness(WitnessSource::Turn, turns, detail));
         reports.push(AgentReport { witness, ..AgentReport::default() });
     }

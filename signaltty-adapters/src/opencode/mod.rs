@@ -10,12 +10,13 @@
 //! One that a person typed into a shell has no server of ours. A plugin in the
 //! person's own files, if it was installed, reports its turns instead.
 //!
-//! A turn, which the same server shows while it runs, says what a pane holds
-//! that nobody resumed.
+//! A turn, which the same server shows while it runs and tells of in its events,
+//! says what a pane holds that nobody resumed.
 //!
 //! Measured with version 1.18.33.
 
 mod channel;
+mod events;
 mod launch;
 mod options;
 mod plugin;
@@ -23,6 +24,7 @@ mod record;
 mod report;
 
 use std::ffi::OsString;
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -33,6 +35,7 @@ use signaltty_core::id::InstanceId;
 use signaltty_core::restore::{Continuation, Refusal};
 use signaltty_core::session::{ContinueFailure, Delivery};
 
+use self::events::Events;
 use crate::spec::known_kind;
 use crate::{
     AdapterError, AgentAdapter, AgentHost, AgentInput, AgentSpec, ByHand, HookForm, HookReport,
@@ -44,6 +47,7 @@ use crate::{
 #[derive(Debug, Clone)]
 pub struct OpenCodeAdapter {
     spec: AgentSpec,
+    events: Arc<Events>,
 }
 
 impl OpenCodeAdapter {
@@ -56,7 +60,7 @@ impl OpenCodeAdapter {
         spec.scrubbed_vars = &SCRUBBED;
         spec.options = options::OPTIONS;
         spec.look_every = LOOK_EVERY;
-        Self { spec }
+        Self { spec, events: Arc::default() }
     }
 }
 
@@ -169,7 +173,7 @@ impl AgentAdapter for OpenCodeAdapter {
     }
 
     async fn inspect(&self, view: &InstanceView, host: &dyn AgentHost) -> Vec<AgentReport> {
-        channel::inspect(&self.spec, view, host)
+        channel::inspect(&self.spec, &self.events, view, host)
     }
 }
 

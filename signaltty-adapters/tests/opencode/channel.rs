@@ -1,5 +1,7 @@
 //! What a running OpenCode shows, and gives when it is asked.
 
+use std::time::{Duration, Instant};
+
 use serde_json::json;
 use signaltty_adapters::conformance::Stage;
 use signaltty_adapters::testing::{FakeHost, block_on};
@@ -85,6 +87,38 @@ fn a_turn_shows_the_conversation_of_the_person_and_not_of_a_subagent() {
     let reports = look(&stage);
     assert_eq!(reports[0].lifecycle, Some(Lifecycle::Blocked));
     assert_eq!(reports[0].attention, Some(Attention::PermissionRequired));
+}
+
+#[test]
+fn a_turn_that_is_over_shows_the_conversation_as_well() {
+    let (stage, _) = running();
+    stage.row(&id(Z));
+    stage.sql(&format!("UPDATE session SET parent_id = '{A}' WHERE id = '{Z}'"));
+    {
+        let mut has = stage.has();
+        has.sessions.insert(Z.to_owned(), true);
+        let events = [(A, "busy"), (Z, "busy"), (Z, "idle"), (A, "idle")].map(|(id, kind)| {
+            let status = json!({"sessionID": id, "status": {"type": kind}});
+            format!("data: {}\n\n", json!({"type": "session.status", "properties": status}))
+        });
+        has.events = events.concat();
+    }
+    let until = Instant::now() + Duration::from_secs(30);
+    let reports = loop {
+        let reports = look(&stage);
+        if witnesses(&reports).len() == 2 || Instant::now() > until {
+            break reports;
+        }
+        std::thread::yield_now();
+    };
+    let [_, turn] = witnesses(&reports)[..] else {
+        panic!("{reports:?}");
+    };
+    assert_eq!((turn.source, &turn.sessions), (WitnessSource::Turn, &[id(A)].into()));
+    assert_eq!(reports[0].lifecycle, Some(Lifecycle::Idle));
+    assert!(reports[0].accepted_prompt);
+    let asked = stage.has().heard.iter().filter(|path| *path == "/event").count();
+    assert_eq!(asked, 1, "whoever listens does not ask again");
 }
 
 #[test]

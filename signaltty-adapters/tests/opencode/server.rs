@@ -25,6 +25,10 @@ pub(crate) struct Has {
     pub(crate) asked: Vec<Value>,
     /// Answers that are not what they should be, by path.
     pub(crate) odd: BTreeMap<String, String>,
+    /// Events that it tells to whoever listens, as lines.
+    pub(crate) events: String,
+    /// Those who listen.
+    listeners: Vec<TcpStream>,
     /// What was asked for.
     pub(crate) heard: Vec<String>,
     ended: bool,
@@ -86,6 +90,13 @@ fn serve(stream: TcpStream, has: &Mutex<Has>) -> std::io::Result<()> {
         return Ok(());
     }
     has.heard.push(path.to_owned());
+    if known && path == "/event" && !has.events.is_empty() {
+        let head = "HTTP/1.1 200 X\r\nContent-Type: text/event-stream\r\n\r\n";
+        write!(&stream, "{head}{}", has.events)?;
+        // It has no end.
+        has.listeners.push(stream.try_clone()?);
+        return Ok(());
+    }
     let (status, body) = match known {
         true => answer(&has, path),
         false => (401, "{}".to_owned()),
