@@ -7,7 +7,7 @@
 # --npm        where the agents are installed with npm, or will be: a directory
 #              to keep, since all four take 1.5 GB. Also REAL_AGENTS_NPM.
 # --signaltty  a built program; without it, one is built
-# VERB         which cases, of those in real_agents/main.py; else resume
+# VERB         which cases: resume, continue or follow; else resume
 # AGENT        claude, codex, opencode or grok; without any, all of them
 #
 # It needs npm, Python 3 and, for an installation, the network. No account: the

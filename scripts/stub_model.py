@@ -8,7 +8,9 @@ It binds a free port of 127.0.0.1, writes its number to the port file, and
 answers until it is ended. The answer says how many things the person has said
 in this conversation and repeats the last one, so that whoever reads the screen
 sees which conversation went on. A text that holds SLOW is answered with a first
-word, and with the rest only after a minute: a turn that can be killed.
+word, and with the rest only after a minute: a turn that can be killed. A text
+`RUN COMMAND` is answered with a call of the client's shell tool, asking for more
+rights where that tool can, so that the client asks its person.
 
 Every request for an answer becomes one line of JSON in the log: the session id
 that the client sent in its header, and every text of the user's messages.
@@ -25,6 +27,10 @@ import time
 
 SESSIONS = ("X-Claude-Code-Session-Id", "thread-id", "X-Session-Id", "X-Grok-Session-Id")
 SLOW_SECONDS = 60
+
+# The names of shell tools, in small letters.
+SHELLS = ("bash", "exec_command", "local_shell", "run_terminal_cmd", "run_terminal_command",
+          "shell", "shell_command")
 
 
 def user_texts(request):
@@ -53,14 +59,46 @@ def answer_to(said):
     return f"heard {len(said)}: {said[-1][:60]}" if said else "heard nothing"
 
 
+def call_of(request, said):
+    """The name of the shell tool and its arguments, where it is to be called."""
+    wanted = re.search(r"\bRUN (.+)", said[-1]) if said else None
+    last = (request.get("messages") or request.get("input") or [{}])[-1]
+    content = last.get("content")
+    blocks = content if isinstance(content, list) else []
+    kinds = [last.get("type") or "", *(block.get("type", "") for block in blocks)]
+    returned = last.get("role") == "tool" or any(
+        kind == "tool_result" or kind.endswith("_output") for kind in kinds)
+    if not wanted or returned:
+        return None
+    for tool in request.get("tools") or []:
+        tool = tool.get("function") if isinstance(tool.get("function"), dict) else tool
+        if (tool.get("name") or "").lower() in SHELLS:
+            schema = tool.get("input_schema") or tool.get("parameters") or {}
+            return tool["name"], arguments(schema.get("properties") or {}, wanted.group(1))
+    return None
+
+
+def arguments(known, command):
+    """What such a tool is given, of what it takes."""
+    array = known.get("command", {}).get("type") == "array"
+    given = {"command": ["bash", "-c", command] if array else command, "cmd": command,
+             "description": "what the person asked for", "justification": "it was asked for",
+             "sandbox_permissions": "require_escalated"}
+    return {name: value for name, value in given.items() if name in known}
+
+
 def stream_of(message, parts):
-    """The events of the Messages API that build up a message with one text."""
+    """The events of the Messages API that build up a message with one block."""
     begun = {**message, "content": [], "stop_reason": None}
     yield {"type": "message_start", "message": begun}
-    block = {"type": "text", "text": ""}
-    yield {"type": "content_block_start", "index": 0, "content_block": block}
-    for part in parts:
-        delta = {"type": "text_delta", "text": part}
+    block = message["content"][0]
+    if block["type"] == "text":
+        empty, deltas = {"text": ""}, ({"type": "text_delta", "text": part} for part in parts)
+    else:
+        given = json.dumps(block["input"])
+        empty, deltas = {"input": {}}, [{"type": "input_json_delta", "partial_json": given}]
+    yield {"type": "content_block_start", "index": 0, "content_block": {**block, **empty}}
+    for delta in deltas:
         yield {"type": "content_block_delta", "index": 0, "delta": delta}
     yield {"type": "content_block_stop", "index": 0}
     end = {"stop_reason": message["stop_reason"], "stop_sequence": None}
@@ -71,9 +109,19 @@ def stream_of(message, parts):
 def responses_of(done, parts):
     """The events of the Responses API."""
     item = done["output"][0]
+    yield {"type": "response.created", "response": {**done, "status": "in_progress", "output": []}}
+    if item["type"] == "function_call":
+        begun = {**item, "status": "in_progress", "arguments": ""}
+        place = {"item_id": item["id"], "output_index": 0}
+        given = item["arguments"]
+        yield {"type": "response.output_item.added", "output_index": 0, "item": begun}
+        yield {"type": "response.function_call_arguments.delta", **place, "delta": given}
+        yield {"type": "response.function_call_arguments.done", **place, "arguments": given}
+        yield {"type": "response.output_item.done", "output_index": 0, "item": item}
+        yield {"type": "response.completed", "response": done}
+        return
     begun = {**item, "status": "in_progress", "content": []}
     place = {"item_id": item["id"], "output_index": 0, "content_index": 0}
-    yield {"type": "response.created", "response": {**done, "status": "in_progress", "output": []}}
     yield {"type": "response.output_item.added", "output_index": 0, "item": begun}
     empty = {"type": "output_text", "text": "", "annotations": []}
     yield {"type": "response.content_part.added", **place, "part": empty}
@@ -86,17 +134,20 @@ def responses_of(done, parts):
     yield {"type": "response.completed", "response": done}
 
 
-def chunks_of(base, parts):
+def chunks_of(base, parts, calls):
     """The events of the Chat Completions API."""
     def chunk(delta, reason=None, **more):
         choice = {"index": 0, "delta": delta, "finish_reason": reason}
         return {**base, "object": "chat.completion.chunk", "choices": [choice], **more}
 
     yield chunk({"role": "assistant", "content": ""})
-    for part in parts:
-        yield chunk({"content": part})
+    if calls:
+        yield chunk({"tool_calls": [{"index": 0, **calls[0]}]})
+    else:
+        for part in parts:
+            yield chunk({"content": part})
     usage = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
-    yield chunk({}, "stop", usage=usage)
+    yield chunk({}, "tool_calls" if calls else "stop", usage=usage)
 
 
 def parts_of(said):
@@ -168,13 +219,17 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.missing()
 
     def message(self, request, said, number):
+        call = call_of(request, said)
+        block = {"type": "text", "text": answer_to(said)}
+        if call:
+            block = {"type": "tool_use", "id": f"toolu_{number}", "name": call[0], "input": call[1]}
         message = {
             "id": f"msg_{number}",
             "type": "message",
             "role": "assistant",
             "model": request.get("model"),
-            "content": [{"type": "text", "text": answer_to(said)}],
-            "stop_reason": "end_turn",
+            "content": [block],
+            "stop_reason": "tool_use" if call else "end_turn",
             "stop_sequence": None,
             "usage": {"input_tokens": 1, "output_tokens": 1},
         }
@@ -184,6 +239,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
         content = {"type": "output_text", "text": answer_to(said), "annotations": []}
         item = {"type": "message", "id": f"msg_{number}", "role": "assistant"}
         item.update(status="completed", content=[content])
+        if call := call_of(request, said):
+            item = {"type": "function_call", "id": f"fc_{number}", "call_id": f"call_{number}"}
+            item.update(name=call[0], arguments=json.dumps(call[1]), status="completed")
         usage = {"input_tokens": 1, "input_tokens_details": {"cached_tokens": 0}}
         usage.update(output_tokens=1, output_tokens_details={"reasoning_tokens": 0}, total_tokens=2)
         done = {"id": f"resp_{number}", "object": "response", "created_at": int(time.time())}
@@ -195,11 +253,16 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def chat(self, request, said, number):
         base = {"id": f"chatcmpl-{number}", "created": int(time.time())}
         base.update(model=request.get("model"), system_fingerprint=None)
-        message = {"role": "assistant", "content": answer_to(said)}
-        choice = {"index": 0, "message": message, "finish_reason": "stop"}
+        message, calls = {"role": "assistant", "content": answer_to(said)}, []
+        if call := call_of(request, said):
+            function = {"name": call[0], "arguments": json.dumps(call[1])}
+            calls = [{"id": f"call_{number}", "type": "function", "function": function}]
+            message = {"role": "assistant", "content": None, "tool_calls": calls}
+        reason = "tool_calls" if calls else "stop"
+        choice = {"index": 0, "message": message, "finish_reason": reason}
         whole = {**base, "object": "chat.completion", "choices": [choice]}
         whole["usage"] = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
-        self.answer(request, whole, chunks_of(base, parts_of(said)), end="data: [DONE]\n\n")
+        self.answer(request, whole, chunks_of(base, parts_of(said), calls), end="data: [DONE]\n\n")
 
     def answer(self, request, whole, events, end=""):
         if not request.get("stream"):

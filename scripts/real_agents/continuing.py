@@ -12,6 +12,10 @@ from lab import require, until
 PROMPT = "Continue where you left off."
 
 
+def is_prompt(text):
+    return text.strip() in (PROMPT, f"<user_query>\n{PROMPT}\n</user_query>")
+
+
 class Continuing:
     def __init__(self, story):
         self.story, self.lab = story, story.lab
@@ -21,8 +25,9 @@ class Continuing:
         self.lab.st("workspace", "set", workspace, f"auto-resume={word}", f"auto-continue={word}")
 
     def prompted(self):
-        """The requests in which the model was told to go on, last of all."""
-        return [r for r in self.lab.requests() if r["said"] and r["said"][-1] == PROMPT]
+        """The turns in which the model was told to go on. Grok asks the model
+        for recaps and guesses besides, which quote the prompt."""
+        return [r for r in self.lab.requests() if r["users"] and is_prompt(r["users"][-1])]
 
     def cut(self, text):
         """A turn whose server is killed while the model answers."""

@@ -40,7 +40,9 @@ class Lab:
         self.npm = pathlib.Path(npm)
         self.dir = pathlib.Path(tempfile.mkdtemp(prefix="real-agents-"))
         self.project = self.dir / "project"
+        self.elsewhere = self.dir / "elsewhere"
         self.project.mkdir()
+        self.elsewhere.mkdir()
         self.log, port = self.dir / "requests", self.dir / "port"
         self.log.touch()
         stub = [sys.executable, f"{here}/scripts/stub_model.py"]
@@ -123,7 +125,9 @@ class Lab:
         self.st("pane", "keys", pane, "Enter", state=state)
 
     def requests(self):
-        return [json.loads(line) for line in self.log.read_text().splitlines()]
+        # The last one may still be being written.
+        whole = self.log.read_text().rpartition("\n")[0]
+        return [json.loads(line) for line in whole.splitlines()]
 
     def saw(self, text):
         """What the model was told in the request that ends with this text."""

@@ -8,6 +8,7 @@ import sys
 import time
 
 import continuing
+import following
 from agents import ALL
 from lab import Failed, Lab, require, until
 
@@ -107,9 +108,7 @@ class Story:
         """Another server, as another terminal, has it open."""
         lab, other = self.lab, "other"
         words = json.loads(lab.st("pane", "info", self.pane, "--json"))["argv"]
-        resume = {"claude": ["--resume"], "codex": ["resume", "--no-daemon"], "grok": ["-r"]}
-        argv = [words[0], *resume[self.agent.name], self.id]
-        pane = lab.spawn(argv, state=other)
+        pane = lab.spawn([words[0], *self.agent.resume, self.id], state=other)
         # Some draw it before they say so.
         until("it to show the conversation",
               lambda: lab.node(pane, other).get("agent_session_id") == self.id)
@@ -119,6 +118,52 @@ class Story:
             pid = lab.pane(pane, state=other)["pid"]
             lab.st("pane", "close", pane, state=other)
             until("its end", lambda: not pathlib.Path(f"/proc/{pid}").exists(), 20)
+
+    def second_pane(self):
+        """It is open in another pane of the same server (D-13)."""
+        lab = self.lab
+        words = json.loads(lab.st("pane", "info", self.pane, "--json"))["argv"]
+        pane = lab.spawn([words[0], *self.agent.resume, self.id])
+        until("it to show the conversation",
+              lambda: lab.node(pane).get("agent_session_id") == self.id)
+        try:
+            answer = self.refused(self.pane, {"duplicate"})
+            require(pane in answer, f"it does not name {pane}: {answer}")
+            return answer
+        finally:
+            lab.st("pane", "close", pane)
+
+    def elsewhere(self):
+        """Resumed in another directory on a person's word."""
+        lab = self.lab
+        code, answer = lab.resume(self.pane, "--cwd", str(lab.elsewhere))
+        error = answer.get("error") or {}
+        found = (error.get("details") or {}).get("reason") or answer.get("verdict")
+        require(found == self.agent.elsewhere, f"{found}, exit code {code}: {answer}")
+        cwd = lab.pane(self.pane)["cwd"]
+        lab.kill_server()
+        return f"{found}, the pane is in {cwd}"
+
+    def sent_elsewhere(self, by_hand):
+        """Its own option for another directory than the pane's (D-23)."""
+        lab, option, self.said = self.lab, self.agent.sent, []
+        if by_hand:
+            self.pane = lab.spawn(["bash", "--norc", "--noprofile", "-i"])
+            lab.shows(self.pane, "ready>")
+            lab.type(self.pane, " ".join([*self.agent.by_hand, option, "../elsewhere"]))
+        else:
+            self.pane = lab.spawn([*self.agent.argv(), option, "../elsewhere"])
+        lab.shows(self.pane, self.agent.prompt)
+        self.say(self.pane, f"sent elsewhere, by hand: {by_hand}")
+        lab.saved(self.pane)
+        id = lab.conversation(self.pane)
+        lab.kill_server()
+        evidence = self.verified(self.pane, id)
+        self.say(self.pane, f"back elsewhere, by hand: {by_hand}")
+        cwd = pathlib.Path(f"/proc/{lab.pane(self.pane)['pid']}/cwd").resolve()
+        require(cwd == lab.elsewhere.resolve(), f"it is in {cwd}")
+        lab.kill_server()
+        return evidence
 
     def spoiled(self, spoil, codes):
         place = self.agent.place(self.lab, self.id)
@@ -244,6 +289,8 @@ def all_of(lab):
     lab.kill_server()
     if agent.has_writer_lock:
         case(agent, "a second writer", story.second_writer)
+    case(agent, "open in another pane", story.second_pane)
+    lab.kill_server()
     for what, spoil, codes in agent.spoil(lab, story.id):
         case(agent, what, lambda s=spoil, c=codes: story.spoiled(s, c))
     case(agent, "the directory is gone", story.missing_directory)
@@ -252,6 +299,12 @@ def all_of(lab):
     for what, begin, end in agent.dialogs(lab):
         case(agent, what, lambda b=begin, e=end: story.dialog(b, e))
     case(agent, "all that undone: verified", lambda: story.verified(story.pane, story.id))
+    lab.kill_server()
+    case(agent, "in another directory", story.elsewhere)
+    if agent.sent:
+        for where, by_hand in (("a pane", False), ("a shell", True)):
+            case(agent, f"with {agent.sent} DIR in {where}",
+                 lambda b=by_hand: story.sent_elsewhere(b))
     if agent.by_hand:
         case(agent, "typed into a shell, killed, verified", story.by_hand)
         case(agent, "typed into a shell, then ended", story.quit_by_hand)
@@ -263,6 +316,7 @@ def all_of(lab):
 VERBS = {
     "resume": all_of,
     "continue": lambda lab: continuing.all_of(Story(lab), case),
+    "follow": lambda lab: following.all_of(Story(lab), case),
 }
 
 
