@@ -57,6 +57,12 @@ enum Verb {
     Service(verb::ServiceArgs),
 }
 
+/// What it understands, for a test of the documents.
+#[cfg(all(test, feature = "client"))]
+pub(crate) fn command() -> clap::Command {
+    <Arguments as clap::CommandFactory>::command()
+}
+
 /// Serves until told to stop; `args` start with the program's name. The result
 /// is the exit code. To be called on the main thread, which starts all
 /// processes of panes (D-15).

@@ -34,6 +34,8 @@ mod wait;
 mod workspace;
 mod worktree;
 
+#[cfg(all(test, feature = "daemon", feature = "tui"))]
+mod documented;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]

@@ -38,6 +38,8 @@ use self::edge::{Ended, files};
 use self::model::Model;
 use crate::cli::{self, Context, Exit, Failure};
 use crate::protocol::Empty;
+#[cfg(all(test, feature = "daemon"))]
+pub(crate) use field::words;
 
 /// Programs that the dialog for something new offers, where they are installed.
 const AGENTS: [&str; 5] = ["claude", "codex", "opencode", "cursor-agent", "grok"];
