@@ -29,7 +29,8 @@ fn each_command_of_the_documents_is_understood() {
     }
     let (mut count, mut wrong) = (0, Vec::new());
     for page in pages {
-        for shown in commands(&page) {
+        let text = std::fs::read_to_string(&page).unwrap();
+        for shown in commands(&page, &text) {
             for line in alternatives(&shown.line) {
                 count += 1;
                 if let Err(error) = understood(&line, shown.named) {
@@ -52,8 +53,7 @@ fn a_verb_or_an_option_that_is_gone_is_noticed() {
     assert!(understood("signaltty pane send", false).is_err());
 }
 
-fn commands(page: &Path) -> Vec<Shown> {
-    let text = std::fs::read_to_string(page).unwrap();
+fn commands(page: &Path, text: &str) -> Vec<Shown> {
     let mut found = Vec::new();
     let (mut inside, mut shell) = (false, false);
     for (number, line) in text.lines().enumerate() {
