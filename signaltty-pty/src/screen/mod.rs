@@ -243,6 +243,10 @@ impl Screen {
     /// styles, title, cursor and modes, and the primary screen beneath the
     /// alternate one. The terminal's own scrollback is left alone. A sequence that
     /// is not complete yet is at the end, so that further bytes complete it.
+    ///
+    /// One thing is not in it: the letter that `CSI b` would repeat. A program
+    /// prints the two at once, so a client that joins between them, and shows one
+    /// letter instead of some until the line is drawn again, is hard to meet.
     #[must_use]
     pub fn repaint(&self) -> Vec<u8> {
         let below = self.parked.as_ref().map(|parked| parked.repaint.as_str());
