@@ -90,8 +90,9 @@ pub trait Stage {
     /// such as files that they have open. May be called again.
     fn show(&self, _host: &mut FakeHost) {}
 
-    /// Whether the agent can go on under another id with the same history. One
-    /// that never does need not be recognised when it does.
+    /// Whether the agent can go on under another id with the same history. By
+    /// default it can, and must then be recognised by its record. Where it never
+    /// does, either verdict is right.
     fn rotates(&self) -> bool {
         true
     }

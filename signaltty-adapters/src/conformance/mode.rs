@@ -84,17 +84,33 @@ impl Mode {
     /// Whether this verdict at the deadline is right. What
     /// [`ClearMidSession`](Self::ClearMidSession) shows afterwards is looked at
     /// while it is played.
+    ///
+    /// Where the agent never goes on under another id, nothing is asked of
+    /// [`RotatesWithHistory`](Self::RotatesWithHistory): with the history it is
+    /// the same conversation for the core, and an adapter may still refuse it.
     pub fn allows(self, verdict: &Verdict, rotates: bool) -> bool {
+        match self.right(rotates) {
+            Right::Verified => matches!(verdict, Verdict::Verified(_)),
+            Right::Contradicted => matches!(verdict, Verdict::Contradicted(_)),
+            Right::Unconfirmed => *verdict == Verdict::Unconfirmed,
+            Right::NotVerified => !matches!(verdict, Verdict::Verified(_)),
+            Right::Any => true,
+        }
+    }
+
+    /// What the verdict at the deadline must be.
+    pub(super) fn right(self, rotates: bool) -> Right {
         match self {
+            Self::RotatesWithHistory if !rotates => Right::Any,
             Self::Good
             | Self::DoubleStart
             | Self::LateDoubleStart
             | Self::LateReport
             | Self::NestedAgent
-            | Self::ClearMidSession => matches!(verdict, Verdict::Verified(_)),
-            Self::RotatesWithHistory => matches!(verdict, Verdict::Verified(_)) == rotates,
+            | Self::RotatesWithHistory
+            | Self::ClearMidSession => Right::Verified,
             Self::IgnoresId | Self::SameIdEmpty | Self::RotatesWithout | Self::RecordLost => {
-                matches!(verdict, Verdict::Contradicted(_))
+                Right::Contradicted
             }
             Self::NoReport
             | Self::StaleSecret
@@ -103,10 +119,32 @@ impl Mode {
             | Self::TrustScreen
             | Self::OrphanSurvives
             | Self::WrongProcess
-            | Self::StaleStart => *verdict == Verdict::Unconfirmed,
+            | Self::StaleStart => Right::Unconfirmed,
             // Depends on whether the agent says that it loaded nothing, or says
             // nothing of it.
-            Self::Echo => !matches!(verdict, Verdict::Verified(_)),
+            Self::Echo => Right::NotVerified,
         }
+    }
+}
+
+/// The verdict that a mode must lead to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Right {
+    Verified,
+    Contradicted,
+    Unconfirmed,
+    NotVerified,
+    Any,
+}
+
+impl fmt::Display for Right {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Verified => "verified",
+            Self::Contradicted => "contradicted",
+            Self::Unconfirmed => "unconfirmed",
+            Self::NotVerified => "anything but verified",
+            Self::Any => "anything",
+        })
     }
 }

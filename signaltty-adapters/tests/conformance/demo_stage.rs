@@ -19,6 +19,8 @@ pub(crate) struct DemoStage {
     pub(crate) dir: TempDir,
     pub(crate) adapter: DemoAdapter,
     messages: u32,
+    /// It says that it never goes on under another id.
+    pub(crate) keeps_its_id: bool,
 }
 
 impl DemoStage {
@@ -31,7 +33,14 @@ impl DemoStage {
             dir,
             adapter: DemoAdapter::new(PathBuf::from("signaltty"), vec![VERB.into()]),
             messages: 0,
+            keeps_its_id: false,
         }
+    }
+
+    pub(crate) fn with(change: impl FnOnce(&mut Self)) -> Self {
+        let mut stage = Self::new();
+        change(&mut stage);
+        stage
     }
 
     fn config_env(&self) -> ConfigEnv {
@@ -113,6 +122,10 @@ impl Stage for DemoStage {
         let cwd = self.dir.path().join("elsewhere");
         let config_env = ConfigEnv::filter([(HOME_VAR, &cwd)], &[HOME_VAR], Path::new("/"));
         vec![Conversation { config_env, ..self.saved() }, Conversation { cwd, ..self.saved() }]
+    }
+
+    fn rotates(&self) -> bool {
+        !self.keeps_its_id
     }
 
     fn shows_holder(&self) -> bool {

@@ -48,6 +48,11 @@ fn s1_28_demo_is_verified_only_with_its_history() {
 }
 
 #[test]
+fn s1_28_nothing_is_asked_of_a_rotation_that_the_agent_never_does() {
+    check(|| DemoStage::with(|stage| stage.keeps_its_id = true)).unwrap();
+}
+
+#[test]
 fn c032_a_throw_away_start_changes_nothing_in_either_order() {
     for mode in [Mode::DoubleStart, Mode::LateDoubleStart] {
         let verdict = play(&mut ClaudeStage::new(), mode).unwrap();
