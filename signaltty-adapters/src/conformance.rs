@@ -17,6 +17,7 @@
 
 mod mode;
 mod play;
+mod played;
 mod records;
 
 use signaltty_core::agent::{AgentSessionId, Conversation, Verdict};
@@ -24,6 +25,9 @@ use signaltty_core::id::InstanceId;
 
 pub use mode::Mode;
 pub use play::play;
+
+use self::mode::Right;
+use self::play::play_whole;
 
 use crate::testing::FakeHost;
 use crate::{AgentAdapter, InstanceView};
@@ -141,20 +145,24 @@ pub struct Failure {
 ///
 /// # Errors
 ///
-/// Names the first thing that is not as it must be.
+/// Names the first thing that is not as it must be; of a wrong verdict also the
+/// right one, and what was seen.
 pub fn check<S: Stage>(mut stage: impl FnMut() -> S) -> Result<(), Failure> {
     records::check(&mut stage)?;
     for mode in Mode::ALL {
         let mut stage = stage();
-        let verdict = play(&mut stage, mode)?;
+        let played = play_whole(&mut stage, mode)?;
+        let verdict = &played.verdict;
         // Who can prove nothing proves nothing, whatever happens (S1-14).
-        let provable = !stage.adapter().spec().policy.required.is_empty();
-        let right = match provable {
-            true => mode.allows(&verdict, stage.rotates()),
-            false => verdict == Verdict::Unconfirmed,
+        let required = &stage.adapter().spec().policy.required;
+        let (is_right, right) = match required.is_empty() {
+            false => (mode.allows(verdict, stage.rotates()), mode.right(stage.rotates())),
+            true => (*verdict == Verdict::Unconfirmed, Right::Unconfirmed),
         };
-        if !right {
-            return Err(fault(mode, format!("led to {verdict:?}")));
+        if !is_right {
+            let seen = played.seen(required);
+            let what = format!("led to {verdict:?}, and {right} would be right; {seen}");
+            return Err(fault(mode, what));
         }
     }
     Ok(())

@@ -6,6 +6,7 @@ use signaltty_core::agent::{
 };
 use signaltty_core::id::InstanceId;
 
+use super::played::Played;
 use super::{Failure, Mode, Stage, Start, fault};
 use crate::testing::{FakeHost, block_on};
 use crate::{AgentAdapter, HookReport, InstanceView};
@@ -19,6 +20,11 @@ use crate::{AgentAdapter, HookReport, InstanceView};
 /// goes wrong in a way that is no verdict, such as not naming the process that
 /// has a conversation open.
 pub fn play(stage: &mut impl Stage, mode: Mode) -> Result<Verdict, Failure> {
+    play_whole(stage, mode).map(|played| played.verdict)
+}
+
+/// The same, with what led to it.
+pub(super) fn play_whole(stage: &mut impl Stage, mode: Mode) -> Result<Played, Failure> {
     let mut scene = Scene::set(stage, mode)?;
     let (pid, ticks) = (scene.view.pid, scene.view.start_ticks);
     let id = scene.saved.id.clone();
@@ -120,11 +126,12 @@ pub fn play(stage: &mut impl Stage, mode: Mode) -> Result<Verdict, Failure> {
                 scene.gather(&[start(&other, false, 0)]);
                 scene.is_followed(mode, &other)?;
             }
-            return Ok(verdict);
+            return Ok(Played { verdict, witnesses: scene.witnesses });
         }
     }
     let so_far = scene.contradiction.take();
-    Ok(so_far.unwrap_or_else(|| scene.verdict(Moment::Deadline)))
+    let verdict = so_far.unwrap_or_else(|| scene.verdict(Moment::Deadline));
+    Ok(Played { verdict, witnesses: scene.witnesses })
 }
 
 /// How many messages a start loads that loads the history.

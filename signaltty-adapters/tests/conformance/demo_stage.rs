@@ -21,6 +21,8 @@ pub(crate) struct DemoStage {
     messages: u32,
     /// It says that it never goes on under another id.
     pub(crate) keeps_its_id: bool,
+    /// It lists nothing.
+    pub(crate) silent: bool,
 }
 
 impl DemoStage {
@@ -34,6 +36,7 @@ impl DemoStage {
             adapter: DemoAdapter::new(PathBuf::from("signaltty"), vec![VERB.into()]),
             messages: 0,
             keeps_its_id: false,
+            silent: false,
         }
     }
 
@@ -104,6 +107,9 @@ impl Stage for DemoStage {
     }
 
     fn list(&mut self, pid: u32, start_ticks: u64, id: &AgentSessionId, loaded: u64) {
+        if self.silent {
+            return;
+        }
         let live = self.dir.path().join("home/live");
         fs::create_dir_all(&live).unwrap();
         let entry = json!({

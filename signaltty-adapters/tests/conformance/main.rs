@@ -53,6 +53,14 @@ fn s1_28_nothing_is_asked_of_a_rotation_that_the_agent_never_does() {
 }
 
 #[test]
+fn s1_28_a_wrong_verdict_comes_with_the_right_one_and_what_was_seen() {
+    let failure = check(|| DemoStage::with(|stage| stage.silent = true)).unwrap_err();
+    let said = "Good: led to Unconfirmed, and verified would be right; live_registry is required \
+                and was not seen";
+    assert_eq!(failure.to_string(), said);
+}
+
+#[test]
 fn c032_a_throw_away_start_changes_nothing_in_either_order() {
     for mode in [Mode::DoubleStart, Mode::LateDoubleStart] {
         let verdict = play(&mut ClaudeStage::new(), mode).unwrap();
