@@ -21,7 +21,7 @@ use signaltty_adapters::conformance::{Failure, Stage, check};
 use signaltty_adapters::records::read_small;
 use signaltty_adapters::{
     AdapterError, AgentAdapter, AgentHost, AgentSpec, HookReport, IdForm, InstanceView,
-    Integration, Launch, LaunchContext, LaunchFacts, OfficialCommand, PreparedLaunch,
+    Integration, Launch, LaunchContext, LaunchFacts, OfficialCommand, PreparedLaunch, preflight,
 };
 use signaltty_core::agent::{
     AgentPolicy, AgentReport, AgentSessionId, Anchor, Conversation, Fingerprint, RecordRead,
@@ -52,8 +52,7 @@ impl Gemini {
     /// project only, so another directory has no such conversation.
     fn record(&self, of: &Conversation, host: &dyn AgentHost) -> Result<PathBuf, Refusal> {
         // The id becomes part of a path.
-        self.parse_id(of.id.as_str())
-            .map_err(|error| Refusal::new(FailureCode::MalformedId, error.to_string()))?;
+        preflight::id_has_form(&self.spec, &of.id)?;
         let home = of.config_env.var(HOME_VAR).map(PathBuf::from).or_else(|| host.home());
         let unknown = || Refusal::new(FailureCode::Unreadable, "there is no home directory");
         let gemini = home.ok_or_else(unknown)?.join(".gemini");
@@ -148,18 +147,10 @@ impl AgentAdapter for Gemini {
         of: &Conversation,
         host: &dyn AgentHost,
     ) -> Result<Fingerprint, Refusal> {
-        if host.find_program(&self.spec.program).is_none() {
-            let message = "the program gemini was not found; install it";
-            return Err(Refusal::new(FailureCode::BinaryMissing, message));
-        }
-        if !of.cwd.is_dir() {
-            let message = format!("{} is not there; pass --cwd DIR", of.cwd.display());
-            return Err(Refusal::new(FailureCode::CwdMissing, message));
-        }
-        match &of.anchor {
-            Some(anchor) => self.read(of, host)?.compare(anchor),
-            None => Err(Refusal::new(FailureCode::Gone, "nothing was said in it yet")),
-        }
+        preflight::program_is_there(&self.spec, host)?;
+        preflight::cwd_is_there(&of.cwd)?;
+        let anchor = preflight::anchor_of(of)?;
+        self.read(of, host)?.compare(anchor)
     }
 
     async fn anchor(&self, of: &Conversation, host: &dyn AgentHost) -> Result<Anchor, Refusal> {

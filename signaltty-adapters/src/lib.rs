@@ -98,15 +98,7 @@ mod loopback;
 #[cfg(feature = "opencode")]
 mod opencode;
 mod options;
-#[cfg(any(
-    feature = "claude",
-    feature = "codex",
-    feature = "cursor",
-    feature = "demo",
-    feature = "grok",
-    feature = "opencode"
-))]
-mod preflight;
+pub mod preflight;
 mod proc;
 mod question;
 pub mod records;

@@ -1,4 +1,5 @@
-//! The checks before a start that are the same for every agent.
+//! The checks before a start that are the same for every agent, with their
+//! messages for people. An adapter's `preflight` begins with them.
 
 use std::path::Path;
 
@@ -7,8 +8,13 @@ use signaltty_core::restore::{FailureCode, Refusal};
 
 use crate::{AgentHost, AgentSpec};
 
-/// Refuses an id that the agent would not take for one (S1-18).
-pub(crate) fn id_has_form(spec: &AgentSpec, id: &AgentSessionId) -> Result<(), Refusal> {
+/// Refuses an id that the agent would not take for one (S1-18). An id becomes
+/// part of a path or of a command only after this.
+///
+/// # Errors
+///
+/// [`MalformedId`](FailureCode::MalformedId).
+pub fn id_has_form(spec: &AgentSpec, id: &AgentSessionId) -> Result<(), Refusal> {
     match spec.id_form.parse(id.as_str()) {
         Ok(_) => Ok(()),
         Err(error) => Err(Refusal::new(FailureCode::MalformedId, error.to_string())),
@@ -16,7 +22,11 @@ pub(crate) fn id_has_form(spec: &AgentSpec, id: &AgentSessionId) -> Result<(), R
 }
 
 /// Refuses where the agent's program is not installed (S0-22).
-pub(crate) fn program_is_there(spec: &AgentSpec, host: &dyn AgentHost) -> Result<(), Refusal> {
+///
+/// # Errors
+///
+/// [`BinaryMissing`](FailureCode::BinaryMissing).
+pub fn program_is_there(spec: &AgentSpec, host: &dyn AgentHost) -> Result<(), Refusal> {
     match host.find_program(&spec.program) {
         Some(_) => Ok(()),
         None => Err(Refusal::new(
@@ -32,7 +42,11 @@ pub(crate) fn program_is_there(spec: &AgentSpec, host: &dyn AgentHost) -> Result
 
 /// Refuses where the conversation's directory is gone: an agent is never
 /// started somewhere else (D-23).
-pub(crate) fn cwd_is_there(cwd: &Path) -> Result<(), Refusal> {
+///
+/// # Errors
+///
+/// [`CwdMissing`](FailureCode::CwdMissing).
+pub fn cwd_is_there(cwd: &Path) -> Result<(), Refusal> {
     if std::fs::metadata(cwd).is_ok_and(|about| about.is_dir()) {
         return Ok(());
     }
@@ -47,7 +61,11 @@ pub(crate) fn cwd_is_there(cwd: &Path) -> Result<(), Refusal> {
 }
 
 /// What was saved of the record.
-pub(crate) fn anchor_of(conversation: &Conversation) -> Result<&Anchor, Refusal> {
+///
+/// # Errors
+///
+/// [`Gone`](FailureCode::Gone) where nothing was, since nobody had spoken yet.
+pub fn anchor_of(conversation: &Conversation) -> Result<&Anchor, Refusal> {
     conversation.anchor.as_ref().ok_or_else(|| {
         Refusal::new(
             FailureCode::Gone,
