@@ -111,6 +111,7 @@ impl Session {
                     && !policy.silent_until_prompt =>
             {
                 let mut evidence = evidence(witnesses);
+                evidence.extend(absent(policy, witnesses));
                 evidence.push("no sufficient evidence came in time".into());
                 let message = format!(
                     "the agent did not show in time which conversation it has open, so the \
@@ -121,7 +122,8 @@ impl Session {
                 self.stop_resume(pane, request, instance, refusal, evidence, out);
             }
             Verdict::Unconfirmed if moment == Moment::Deadline => {
-                let evidence = evidence(witnesses);
+                let mut evidence = evidence(witnesses);
+                evidence.extend(absent(policy, witnesses));
                 // Without a sound preflight, or for an agent that can show
                 // nothing, no evidence could settle it any more.
                 let provable = before.clone().filter(|_| !policy.required.is_empty());
@@ -308,6 +310,14 @@ pub(super) fn evidence(witnesses: &[Witness]) -> Vec<Arc<str>> {
         }
     }
     lines
+}
+
+/// Which required sources showed nothing at all, a line each: a hook that never
+/// came through looks like an agent that is slow.
+fn absent(policy: &AgentPolicy, witnesses: &[Witness]) -> impl Iterator<Item = Arc<str>> {
+    let shown = |source| witnesses.iter().any(|witness| witness.source == source);
+    let absent = policy.required.iter().filter(move |source| !shown(**source));
+    absent.map(|source| format!("no {source} came in time").into())
 }
 
 pub(super) fn newest_anchor(

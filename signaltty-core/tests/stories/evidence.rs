@@ -144,6 +144,14 @@ fn evidence_is_what_was_seen_in_plain_lines() {
 }
 
 #[test]
+fn s1_14_a_required_source_that_showed_nothing_is_named() {
+    let (world, _) = left_open(None);
+    let verdict = world.pane(pane(1)).verdict.unwrap();
+    let lines: Vec<_> = verdict.evidence.iter().map(|line| &**line).collect();
+    assert_eq!(lines, ["no live_registry came in time"]);
+}
+
+#[test]
 fn an_agent_without_a_policy_is_never_verified() {
     let mut world = World::new();
     let instance = world.workspace(1, crate::support::agent("mystery"));
