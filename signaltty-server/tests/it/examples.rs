@@ -4,13 +4,18 @@
 #[expect(dead_code, reason = "its main is for a terminal")]
 mod follow_events;
 
-use std::path::Path;
-use std::process::Command;
+#[path = "../../../examples/foreign_adapter.rs"]
+#[expect(dead_code, reason = "its main is for a terminal")]
+mod foreign_adapter;
 
-use serde_json::json;
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use serde_json::{Value, json};
 use signaltty_server::config::{Overrides, Paths};
 
-use super::support::{Home, PATIENCE, Server, programs};
+use super::support::{Home, PATIENCE, Server, programs, wait_until};
 use follow_events::{Follower, Next};
 
 fn paths(home: &Home) -> Paths {
@@ -62,10 +67,10 @@ async fn a_follower_goes_on_after_a_restart_and_recovers_from_lost_history() {
 
     // Without its journal it can only read the state again.
     server.term();
-    for entry in std::fs::read_dir(home.state()).unwrap() {
+    for entry in fs::read_dir(home.state()).unwrap() {
         let path = entry.unwrap().path();
         if path.file_name().unwrap().to_string_lossy().starts_with("audit") {
-            std::fs::remove_file(path).unwrap();
+            fs::remove_file(path).unwrap();
         }
     }
     let server = Server::start(&home);
@@ -97,4 +102,83 @@ fn a_shell_script_runs_commands_in_panes_and_says_how_they_ended() {
     assert_eq!(lines[0], "ok      true");
     assert_eq!(lines[1], "failed  echo broken; exit 3 (code 3): broken");
     assert!(lines[2].starts_with("failed  kill -9 $$ (signal 9)"), "{said}");
+}
+
+/// Not a test: the server with an adapter of its own, as a process.
+#[test]
+#[ignore = "a part of the test below"]
+fn serves_scribes() {
+    let dir = |name| std::env::var_os(name).unwrap().into();
+    foreign_adapter::serve(dir("SERVE_STATE"), Some(dir("SERVE_SOCKET"))).unwrap();
+}
+
+/// Starts that process.
+fn server_of_scribes(home: &Home) -> Server {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command
+        .args(["--exact", "examples::serves_scribes", "--ignored", "--nocapture"])
+        .current_dir("/")
+        .env_clear()
+        .env("PATH", "/usr/bin:/bin")
+        .env("HOME", home.path(""))
+        .env("SHELL", "/bin/sh")
+        .env("SERVE_STATE", home.state())
+        .env("SERVE_SOCKET", home.socket())
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped());
+    Server::run(command, home.socket())
+}
+
+/// The environment of a client, by whose search path `scribe` is found and the
+/// `signaltty` that passes its reports on.
+fn of_a_client() -> Value {
+    let examples = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples");
+    let programs = Path::new(env!("CARGO_BIN_EXE_signaltty")).parent().unwrap();
+    json!({"PATH": format!("{examples}:{}:/usr/bin:/bin", programs.display())})
+}
+
+/// Says something to scribe, and kills the server once it is anchored.
+fn say_and_kill(mut server: Server, home: &Home, pane: &str, number: u64, text: &str) {
+    server.type_line(pane, text);
+    server.wait_text(pane, &format!("line {number} is written"));
+    wait_until("the anchor", || {
+        fs::read_to_string(home.snapshot_path())
+            .is_ok_and(|text| text.contains(&format!("\"user_messages\":{number}")))
+    });
+    server.kill9();
+}
+
+#[test]
+fn d16_s1_28_an_embedders_agent_is_proven_and_its_spoilt_record_refused() {
+    let home = Home::new();
+    let server = server_of_scribes(&home);
+    let env = of_a_client();
+    let scribe = json!({"cwd": home.work(), "argv": ["scribe"], "name": "test", "env": env});
+    let made = server.ask("workspace.new", scribe);
+    let pane = made["pane_id"].as_str().unwrap().to_owned();
+    server.wait_text(&pane, "scribe>");
+    say_and_kill(server, &home, &pane, 1, "the door is blue");
+
+    let server = server_of_scribes(&home);
+    let resumed = server.ask("pane.resume", json!({"pane": pane, "env": env}));
+    assert_eq!(resumed["verdict"], "verified", "{resumed}");
+    let evidence = resumed["evidence"].to_string();
+    assert!(evidence.contains("live_registry: process"), "{evidence}");
+    assert!(evidence.contains("start_report: scribe reported a start, resumed"), "{evidence}");
+    say_and_kill(server, &home, &pane, 2, "the key is under the mat");
+
+    let id = resumed["agent_session_id"].as_str().unwrap();
+    let record = home.work().join(format!(".scribe-{id}"));
+    let whole = fs::read_to_string(&record).unwrap();
+    fs::write(&record, "1 the door is blue\n").unwrap();
+    let server = server_of_scribes(&home);
+    let failure = server.call("pane.resume", json!({"pane": pane, "env": env})).unwrap_err();
+    assert_eq!(failure.reason(), "damaged", "{}", failure.message);
+    assert!(server.children().is_empty());
+
+    fs::write(&record, whole).unwrap();
+    let resumed = server.ask("pane.resume", json!({"pane": pane, "env": env}));
+    assert_eq!(resumed["verdict"], "verified", "{resumed}");
+    drop(server);
 }

@@ -49,7 +49,8 @@ impl Server {
         Self::run(command, socket.to_owned())
     }
 
-    fn run(mut command: Command, socket: PathBuf) -> Self {
+    /// A server of another program, which listens on this socket.
+    pub fn run(mut command: Command, socket: PathBuf) -> Self {
         let mut child = command.spawn().unwrap();
         let (stderr, reader) = collect(&mut child);
         let mut server = Self { child, socket, stderr, reader: Some(reader) };
