@@ -27,8 +27,11 @@ pub trait AgentAdapter: Send + Sync {
     /// The agent as data.
     fn spec(&self) -> &AgentSpec;
 
-    /// Whether this command starts the agent. By default: the base name of the
-    /// program is the one in the spec.
+    /// Whether this command starts the agent: one that a pane is opened with, or
+    /// the command line of a process below a pane's shell. By default: the base
+    /// name of the program is the one in the spec. The process of a script shows
+    /// its interpreter first, so an agent that is one needs its own rule to be
+    /// found in a shell.
     fn recognises(&self, argv: &[OsString]) -> bool {
         argv.first()
             .and_then(|program| Path::new(program).file_name())
@@ -50,7 +53,9 @@ pub trait AgentAdapter: Send + Sync {
     }
 
     /// Adds what the agent needs to report to us, without touching a file of
-    /// the user (D-12). Pure. By default nothing is added.
+    /// the user (D-12). Pure. By default nothing is added. Called for every
+    /// launch, new ones and resumes; the environment is what the process will
+    /// have, without [`scrubbed_vars`](AgentSpec::scrubbed_vars).
     ///
     /// # Errors
     ///
@@ -125,7 +130,9 @@ pub trait AgentAdapter: Send + Sync {
     }
 
     /// Says who else holds the conversation open right now, where the agent
-    /// shows it. By default it never does.
+    /// shows it, in a phrase with the process id: `process 4711 (claude) has it
+    /// open`. Asked before a start, after [`preflight`](Self::preflight). By
+    /// default it never does.
     async fn holder(&self, _conversation: &Conversation, _host: &dyn AgentHost) -> Option<String> {
         None
     }
@@ -192,8 +199,9 @@ pub const PROMPT: &str = "Continue where you left off.";
 #[async_trait]
 pub trait AgentInput: Send {
     /// Types a prompt as a paste, and sends it. Only while the agent is in the
-    /// foreground and its screen is at rest, and not where a person typed since
-    /// it was started.
+    /// foreground, has asked its terminal for pastes in brackets (`CSI ? 2004 h`)
+    /// and its screen is at rest, and not where a person typed since it was
+    /// started. An agent that never asks for pastes is never typed to.
     ///
     /// # Errors
     ///
@@ -218,7 +226,8 @@ pub trait AgentInput: Send {
 pub struct InstanceView {
     /// Which instance.
     pub instance: InstanceId,
-    /// Its first process, which the server started.
+    /// Its first process, which the server started; of an agent that a person
+    /// started in a pane's shell, the agent's own.
     pub pid: u32,
     /// Start time of that process in clock ticks since boot (field 22 of
     /// `/proc/PID/stat`).

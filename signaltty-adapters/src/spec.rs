@@ -20,7 +20,8 @@ pub struct AgentSpec {
     /// at a resume (D-27).
     pub identity_vars: &'static [&'static str],
     /// Variables of an outer agent of this kind that a pane must not inherit
-    /// (D-12).
+    /// (D-12). No pane gets them, also where a person set them, and they are gone
+    /// before [`prepare_launch`](crate::AgentAdapter::prepare_launch).
     pub scrubbed_vars: &'static [&'static str],
     /// Options of its launch that a resume may carry over, and those whose values
     /// must not be taken for others (D-29). Without any, nothing is carried over.

@@ -119,8 +119,9 @@ macro_rules! words {
 }
 
 words! {
-    /// What a pane's process is doing. Any value may follow any other; adapters
-    /// drive it.
+    /// What a pane's process is doing. Adapters drive it, and any value may
+    /// follow any other, except that a pane which is done stays that when its
+    /// agent is idle.
     Lifecycle {
         /// Nobody said.
         Unknown = "unknown",

@@ -11,7 +11,9 @@ use crate::pane::{Attention, Lifecycle};
 pub struct AgentReport {
     /// A fact about which conversations the instance has open.
     pub witness: Option<Witness>,
-    /// What it is doing.
+    /// What it is doing. An end of a turn ([`Done`](Lifecycle::Done) or
+    /// [`Idle`](Lifecycle::Idle)) has its record anchored anew; without one, only
+    /// a conversation that has no anchor gets one.
     pub lifecycle: Option<Lifecycle>,
     /// Whether it wants a person. [`Attention::None`] says that it no longer
     /// does.

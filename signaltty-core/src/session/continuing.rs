@@ -31,7 +31,7 @@ pub enum ContinueFailure {
     NotInForeground,
     /// The screen never came to rest, or the agent never was ready to be typed
     /// to: it may show a question.
-    #[error("the agent's screen did not come to rest; it may show a question")]
+    #[error("the agent's screen did not come to rest or took no pastes; it may show a question")]
     NeverQuiet,
     /// The process is gone.
     #[error("the process ended")]

@@ -172,8 +172,11 @@ impl Builder {
         self
     }
 
-    /// The program whose `hook` verb passes agents' reports on. By default the
-    /// running one if it is `signaltty`, else the `signaltty` beside it.
+    /// The program whose `hook` verb passes agents' reports on: `signaltty`, or
+    /// one that calls [`cli::main`](crate::cli::main). By default the running one
+    /// if it is `signaltty`, else the `signaltty` beside it, else whichever the
+    /// pane's search path has. Without it no report of an agent arrives, and
+    /// the pane says so.
     #[must_use]
     pub fn hook_program(mut self, path: PathBuf) -> Self {
         self.hook_program = Some(path);
