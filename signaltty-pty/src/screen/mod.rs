@@ -244,9 +244,10 @@ impl Screen {
     /// alternate one. The terminal's own scrollback is left alone. A sequence that
     /// is not complete yet is at the end, so that further bytes complete it.
     ///
-    /// One thing is not in it: the letter that `CSI b` would repeat. A program
-    /// prints the two at once, so a client that joins between them, and shows one
-    /// letter instead of some until the line is drawn again, is hard to meet.
+    /// Not in it are the wrap mark of a row in whose last column a cursor waits,
+    /// which only another size would show, and the letter that `CSI b` repeats: a
+    /// client that joins between a letter and its repetition shows another one
+    /// until the line is drawn again.
     #[must_use]
     pub fn repaint(&self) -> Vec<u8> {
         let below = self.parked.as_ref().map(|parked| parked.repaint.as_str());
