@@ -75,6 +75,18 @@ impl Blocks {
         true
     }
 
+    /// The line at a position, without a look at those before it.
+    pub(crate) fn get(&self, at: usize) -> Option<&str> {
+        let mut at = at + self.skipped;
+        for block in &self.blocks {
+            if let Some(line) = block.line(at) {
+                return Some(line);
+            }
+            at = at.checked_sub(block.ends.len())?;
+        }
+        None
+    }
+
     pub(crate) fn iter(&self) -> impl DoubleEndedIterator<Item = &str> {
         let first = self.skipped;
         self.blocks.iter().enumerate().flat_map(move |(index, block)| {
@@ -116,6 +128,8 @@ mod tests {
             if number % 500 == 0 {
                 assert!(blocks.iter().eq(model.iter()));
                 assert!(blocks.iter().rev().eq(model.iter().rev()));
+                let each = (0..blocks.len() + 2).map_while(|at| blocks.get(at));
+                assert!(each.eq(model.iter()));
                 assert_eq!(blocks.len(), model.len());
                 assert_eq!(blocks.bytes(), model.iter().map(String::len).sum::<usize>());
             }

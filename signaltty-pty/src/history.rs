@@ -53,7 +53,13 @@ impl History {
         self.lines.len() == 0
     }
 
-    /// How many lines were dropped at the old end so far.
+    /// The complete line at a position, 0 for the oldest.
+    pub(crate) fn line(&self, at: usize) -> Option<&str> {
+        self.lines.get(at)
+    }
+
+    /// How many lines are not there any more: dropped at the old end, or
+    /// forgotten.
     #[must_use]
     pub fn dropped(&self) -> u64 {
         self.dropped
@@ -89,6 +95,7 @@ impl History {
 
     /// Forgets everything.
     pub fn clear(&mut self) {
+        self.dropped += u64::try_from(self.lines.len()).unwrap_or(u64::MAX);
         self.lines = Blocks::default();
         self.open = LineBuilder::default();
     }

@@ -81,7 +81,7 @@ pub use limits::raise_descriptor_limit;
 pub use process::ProcessId;
 pub use program::resolve_program;
 pub use pty::{AsyncPty, Pty, READ_BUFFER};
-pub use screen::{Asleep, Cell, Drawn, Mouse, Screen, ScreenEvent};
+pub use screen::{Asleep, Cell, Drawn, Mark, Mouse, Screen, ScreenEvent, Since};
 pub use signal::{Signal, UnknownSignal};
 pub use size::Size;
 pub use spawn::{SpawnSpec, spawn};

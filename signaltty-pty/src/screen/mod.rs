@@ -24,6 +24,7 @@ mod osc;
 mod parked;
 mod row;
 mod shadow;
+mod since;
 mod sleep;
 #[cfg(test)]
 mod tests;
@@ -54,6 +55,7 @@ use crate::size::Size;
 pub use self::cells::{Cell, Drawn, Mouse};
 pub use self::events::ScreenEvent;
 pub(crate) use self::row::{Glyph, Link, RowView};
+pub use self::since::{Mark, Since};
 pub use self::sleep::Asleep;
 pub(crate) use self::view::{Caret, View};
 

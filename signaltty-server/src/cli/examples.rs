@@ -37,7 +37,10 @@ const EXAMPLES: &[(&str, &[&str])] = &[
     ),
     ("continue", &["signaltty continue api"]),
     ("restore", &["signaltty restore --plan", "signaltty restore --plan --json"]),
-    ("pane read", &["signaltty pane read api --lines 20", "signaltty pane read api --ansi"]),
+    (
+        "pane read",
+        &["signaltty pane read api --lines 20", "signaltty --json pane read api --after CURSOR"],
+    ),
     ("pane send", &["signaltty pane send api 'make test'"]),
     ("pane keys", &["signaltty pane keys api Enter", "signaltty pane keys api C-c Up Enter"]),
     (

@@ -54,6 +54,9 @@ pub(super) enum PaneVerb {
         /// With colours and styles
         #[arg(long)]
         ansi: bool,
+        /// Only the lines that ended since CURSOR, which --json shows
+        #[arg(long, value_name = "CURSOR")]
+        after: Option<String>,
     },
     /// Send text as it is; nothing is added, not even Enter
     Send {
@@ -180,8 +183,8 @@ impl Side {
 pub(super) async fn run(context: &Context, verb: PaneVerb) -> Result<Exit, Failure> {
     match verb {
         PaneVerb::Spawn(args) => return spawn::run(context, args).await,
-        PaneVerb::Read { pane, lines, ansi } => {
-            read(context, PaneRead { pane, lines, ansi }).await?;
+        PaneVerb::Read { pane, lines, ansi, after } => {
+            read(context, PaneRead { pane, lines, ansi, after }).await?;
         }
         PaneVerb::Send { pane, text } => {
             let text = WireOs(text);
@@ -234,8 +237,19 @@ pub(super) async fn run(context: &Context, verb: PaneVerb) -> Result<Exit, Failu
 async fn read(context: &Context, params: PaneRead) -> Result<(), Failure> {
     let colours = if params.ansi { Colours::Keep } else { Colours::Escape };
     let value: Value = context.client().await?.call("pane.read", &params).await?;
+    if params.after.is_some() && value.get("lost").is_none() {
+        context.remark("the server is older and does not know --after; this is all there is\n");
+    }
     if !context.json && value.get("source").and_then(Value::as_str) == Some("none") {
         context.remark("no output of this pane was saved\n");
+    }
+    if !context.json {
+        if let Some(lost) = value.get("lost").and_then(Value::as_u64).filter(|lost| *lost > 0) {
+            context.remark(&format!("{lost} lines before these are not kept any more\n"));
+        }
+        if value.get("changed") == Some(&Value::Bool(true)) {
+            context.remark("lines that were read before were changed, and come again\n");
+        }
     }
     context.answer("pane.read", value, |text: &PaneText| screen(&text.text, colours))
 }

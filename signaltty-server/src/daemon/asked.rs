@@ -64,13 +64,19 @@ impl Daemon {
 
     pub(super) fn read(&self, ask: &wire::PaneRead) -> Result<reading::Reading, WireError> {
         let pane = resolve::pane(&self.session, &ask.pane)?;
-        let live = self.live(pane).and_then(|instance| self.panes.of(instance));
+        let instance = self.live(pane);
+        let live = instance.and_then(|instance| self.panes.of(instance));
+        let left = self.panes.left(pane).filter(|_| live.is_none());
+        let screen = live.and(instance).or(left.map(|(instance, _)| instance));
+        let after = reading::after(ask.after.as_deref(), pane, screen)?;
+        let ask = reading::Ask { lines: ask.lines, ansi: ask.ansi, after };
         let source = match (live, self.panes.kept.of(pane)) {
             (Some(handle), _) => reading::Source::live(handle, ask),
             (None, Some(tail)) => reading::Source::Kept(tail.clone()),
             (None, None) => reading::Source::Saved(self.saver.tail(pane)),
         };
-        Ok(reading::Reading { pane, source, lines: ask.lines, ansi: ask.ansi })
+        let end = left.map(|(_, lines)| lines);
+        Ok(reading::Reading { pane, screen, source, ask, end })
     }
 
     pub(super) fn live(&self, pane: PaneId) -> Option<signaltty_core::id::InstanceId> {

@@ -135,7 +135,7 @@ impl Daemon {
             }
             Effect::Save { token, durability } => self.save(token, durability),
             Effect::ForgetTail { pane } => {
-                self.panes.kept.forget(pane);
+                self.panes.gone(pane);
                 self.notes.remove(&pane);
                 self.closed.insert(pane);
             }

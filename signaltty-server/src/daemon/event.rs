@@ -59,6 +59,8 @@ pub(crate) enum Event {
         last_line: Option<Arc<str>>,
         /// Unless its screen was lost: what was kept before is then better.
         tail: Option<Vec<u8>>,
+        /// How many lines its screen had over time; the tail ends there.
+        lines: u64,
         /// Dropped once the loop knows it: then nobody asks the pane any more.
         taken: oneshot::Sender<Infallible>,
     },

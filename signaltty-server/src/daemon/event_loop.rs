@@ -252,7 +252,7 @@ impl Daemon {
                     signaltty_core::pane::ExitStatus { code: status.code, signal: status.signal };
                 self.input(Input::Exited { instance, status, last_line });
                 if self.session.pane(pane).is_none() {
-                    self.panes.kept.forget(pane);
+                    self.panes.gone(pane);
                     self.notes.remove(&pane);
                 }
             }

@@ -202,11 +202,6 @@ fn history(screen: &Screen, lines: usize) -> Frame {
     Frame::HistoryReply(Bytes::from(text))
 }
 
-/// The last lines with their styles.
-pub(super) fn styled(screen: &Screen, lines: usize) -> String {
-    signaltty_pty::tail_styled(screen.tail(usize::MAX).as_bytes(), lines)
-}
-
 #[cfg(test)]
 mod tests {
     use signaltty_pty::{HistoryLimit, Size};

@@ -17,9 +17,11 @@ use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot, watch};
 use tokio::time::{Instant, sleep_until};
 
 use super::event::Event;
-use super::pane_clients::{AttachedClient, Clients, styled};
+use super::pane_clients::{AttachedClient, Clients};
 use super::pane_input::{Done, InputQueue, write};
 use super::pane_screen::{PaneScreen, READ_AT_ONCE, READ_UNSEEN, with_buffer};
+use super::random;
+use super::reading::{Ask, Lines};
 use super::terminal_reply::without_replies;
 use super::typing_guard::{Guard, Look, Typed};
 use crate::protocol::frame::Frame;
@@ -68,11 +70,10 @@ pub(crate) enum PaneMessage {
     /// A client took everything that waited for it.
     Drained(u64),
     Detach(u64),
-    /// The last lines as text, or with styles.
+    /// Lines as text, or with styles.
     Read {
-        lines: Option<usize>,
-        ansi: bool,
-        done: oneshot::Sender<String>,
+        ask: Ask,
+        done: oneshot::Sender<Lines>,
     },
     /// The tail to be saved, of at most so many bytes.
     Tail {
@@ -132,7 +133,8 @@ impl PaneTask {
         let status = known(instance, child.wait().await);
         let (taken, _) = oneshot::channel();
         let last_line = Some(BUG.into());
-        let _ = events.send(Event::Ended { instance, status, last_line, tail: None, taken }).await;
+        let ended = Event::Ended { instance, status, last_line, tail: None, lines: 0, taken };
+        let _ = events.send(ended).await;
     }
 
     async fn serve(self) {
@@ -166,6 +168,7 @@ impl PaneTask {
             status,
             last_line: last_line.map(Into::into),
             tail: Some(pane.screen.awake().tail(tail_bytes).into()),
+            lines: pane.screen.awake().line_count(),
             taken,
         };
         let _ = pane.events.send(ended).await;
@@ -417,8 +420,8 @@ impl Pane {
                 self.clients.remove(id);
                 self.screen.left();
             }
-            PaneMessage::Read { lines, ansi, done } => {
-                let _ = done.send(self.text(lines, ansi));
+            PaneMessage::Read { ask, done } => {
+                let _ = done.send(ask.of(self.screen.awake()));
             }
             PaneMessage::Tail { max, done } => {
                 self.dirty = false;
@@ -437,19 +440,6 @@ impl Pane {
             #[cfg(test)]
             PaneMessage::Fail => std::panic::resume_unwind(Box::new("as asked")),
         }
-    }
-
-    fn text(&mut self, lines: Option<usize>, ansi: bool) -> String {
-        let screen = self.screen.awake();
-        let count = lines.unwrap_or(usize::MAX);
-        if ansi {
-            return styled(screen, count);
-        }
-        screen.lines(count).into_iter().fold(String::new(), |mut text, line| {
-            text.push_str(&line);
-            text.push('\n');
-            text
-        })
     }
 
     /// Takes the size that was asked for last. The same one again changes

@@ -52,6 +52,9 @@ pub(crate) struct PaneHandle {
 #[derive(Default)]
 pub(crate) struct Panes {
     by_instance: BTreeMap<InstanceId, PaneHandle>,
+    /// The last process of a pane without one, and how many lines it left, for
+    /// those who read on.
+    left: BTreeMap<PaneId, (InstanceId, u64)>,
     pub(crate) kept: Kept,
 }
 
@@ -108,6 +111,7 @@ impl Panes {
             directory: Directory::default(),
         };
         self.by_instance.insert(start.instance, handle);
+        self.left.remove(&start.pane);
         Ok(())
     }
 
@@ -121,12 +125,25 @@ impl Panes {
 
     /// A process ended: its last output, where it is known, is kept until it is
     /// on the disk.
-    pub(crate) fn ended(&mut self, instance: InstanceId, tail: Option<Vec<u8>>) {
+    pub(crate) fn ended(&mut self, instance: InstanceId, tail: Option<Vec<u8>>, lines: u64) {
         if let Some(handle) = self.by_instance.remove(&instance)
             && let Some(tail) = tail
         {
+            self.left.insert(handle.pane, (instance, lines));
             self.kept.keep(handle.pane, tail);
         }
+    }
+
+    /// The process that ran last in a pane without one, and how many lines it
+    /// left; of what an earlier server ran nothing is known.
+    pub(crate) fn left(&self, pane: PaneId) -> Option<(InstanceId, u64)> {
+        self.left.get(&pane).copied()
+    }
+
+    /// The pane is closed.
+    pub(crate) fn gone(&mut self, pane: PaneId) {
+        self.left.remove(&pane);
+        self.kept.forget(pane);
     }
 
     /// What was handed over to be saved was not: it is to be saved again.
@@ -247,7 +264,7 @@ mod tests {
 
             // Its screen is lost; what was kept before is not.
             panes.kept.keep(pane, b"good".to_vec());
-            panes.ended(instance, tail);
+            panes.ended(instance, tail, 0);
             assert!(panes.of(instance).is_none());
             assert_eq!(panes.kept.of(pane).map(Vec::as_slice), Some(&b"good"[..]));
         };

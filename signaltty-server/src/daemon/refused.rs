@@ -11,7 +11,7 @@ use tokio::sync::oneshot;
 use super::asked::not_live;
 use super::effects::wire_error;
 use super::pane_input::InputError;
-use super::reading::{Reading, Source, input_error};
+use super::reading::{Ask, Reading, Source, input_error};
 use super::subscribe;
 use crate::protocol::{EventsSubscribe, WireError, code};
 
@@ -107,12 +107,13 @@ fn what_the_server_refuses_by_itself() {
     let (told, tail) = oneshot::channel();
     told.send(Err("cannot read /s/history/p.tail: input/output error".to_owned())).unwrap();
     let (_, dropped) = oneshot::channel();
+    let ask = Ask { lines: None, ansi: false, after: None };
     for (asked, source) in [
         ("of a pane whose queue is full", Source::Live(None)),
         ("of saved output that cannot be read", Source::Saved(tail)),
         ("while the saver has too much to do", Source::Saved(dropped)),
     ] {
-        let reading = Reading { pane: pane(), source, lines: None, ansi: false };
+        let reading = Reading { pane: pane(), screen: None, source, ask, end: None };
         let error = runtime.block_on(reading.text()).unwrap_err();
         refused.push((format!("pane.read {asked}"), error));
     }

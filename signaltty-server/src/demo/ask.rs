@@ -154,7 +154,7 @@ impl Story<'_> {
     }
 
     pub(super) async fn text(&mut self, pane: &str) -> Result<PaneText, Broken> {
-        let params = PaneRead { pane: pane.to_owned(), lines: None, ansi: false };
+        let params = PaneRead { pane: pane.to_owned(), ..PaneRead::default() };
         self.call("pane.read", &params).await
     }
 

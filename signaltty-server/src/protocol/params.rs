@@ -339,6 +339,9 @@ pub struct PaneRead {
     /// With colours and styles, as escape sequences.
     #[serde(default)]
     pub ansi: bool,
+    /// Only what came after this cursor, which an earlier answer had.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after: Option<String>,
 }
 
 /// `pane.send`

@@ -177,8 +177,23 @@ pub struct PaneText {
     /// where no output was saved, which is not the same as an empty screen, or
     /// `damaged` where the file with it was.
     pub source: String,
-    /// The lines, oldest first, each with a newline.
+    /// The lines, oldest first, each with a newline. Those after a cursor have
+    /// all ended.
     pub text: String,
+    /// To read on from here; means something while the server runs, until another
+    /// process runs in the pane. Absent where that is not possible.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cursor: Option<String>,
+    /// After a cursor: the line that is being written, and what stands below it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub open: Option<String>,
+    /// After a cursor: so many lines in between are not kept any more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lost: Option<u64>,
+    /// After a cursor: lines that were read before were changed on the screen, and
+    /// come again.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub changed: bool,
 }
 
 /// `pane.attach`, before the frames

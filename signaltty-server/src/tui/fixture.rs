@@ -145,7 +145,8 @@ pub(super) fn client(size: (u16, u16), tree: Tree, printed: &[(u8, &str)]) -> Mo
             Effect::ReadTail { pane } => {
                 let text = "$ cargo test\n\x1b[32mok\x1b[0m 12 passed\nwrote src/lib.rs\n";
                 let (pane_id, source) = (pane.to_string(), "saved".into());
-                let result = Ok(PaneText { pane_id, source, text: text.into() });
+                let result =
+                    Ok(PaneText { pane_id, source, text: text.into(), ..PaneText::default() });
                 update(&mut model, Msg::Tail { pane, result });
             }
             // None of the directories is in a repository.

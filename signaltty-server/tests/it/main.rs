@@ -40,6 +40,7 @@ mod leftovers;
 mod log;
 mod memory;
 mod owners;
+mod reading;
 mod real_logind;
 mod refusals;
 mod replay;

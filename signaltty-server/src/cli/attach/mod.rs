@@ -162,7 +162,7 @@ async fn tombstone(
     mut client: Client,
     pane: &PaneNode,
 ) -> Result<Exit, Failure> {
-    let params = PaneRead { pane: pane.id.clone(), lines: None, ansi: true };
+    let params = PaneRead { pane: pane.id.clone(), ansi: true, ..PaneRead::default() };
     let text: PaneText = client.call("pane.read", &params).await?;
     if !context.json {
         let colours = if context.colours() { Colours::Keep } else { Colours::Escape };

@@ -79,7 +79,8 @@ impl Calls {
     pub(super) fn tail(&self, pane: PaneId) {
         let (context, messages) = (self.context.clone(), self.messages.clone());
         tokio::spawn(async move {
-            let params = PaneRead { pane: pane.to_string(), lines: Some(TAIL_LINES), ansi: true };
+            let (id, lines) = (pane.to_string(), Some(TAIL_LINES));
+            let params = PaneRead { pane: id, lines, ansi: true, ..PaneRead::default() };
             let result = ask::<PaneText>(&context, "pane.read", &params).await;
             let result = result.map_err(|error| error.message);
             let _ = messages.send(Msg::Tail { pane, result }).await;
