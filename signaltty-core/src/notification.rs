@@ -1,6 +1,7 @@
 //! Notifications: the last 200, each with the time at which it was read.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::id::{NotificationId, PaneId};
 use crate::pane::Attention;
@@ -11,6 +12,16 @@ pub const KEPT: usize = 200;
 
 /// Longest body, in characters.
 pub const BODY_CHARS: usize = 2_000;
+
+/// How many notifications of programs are kept of one pane (OSC 9, 99 and 777);
+/// its oldest go first, so that no program takes the place of everybody's.
+pub const PROGRAM_KEPT: usize = 20;
+
+/// So many of a pane's programs are taken at once.
+pub const PROGRAM_BURST: u32 = 5;
+
+/// After that one is taken in this time.
+pub const PROGRAM_EVERY: Duration = Duration::from_secs(10);
 
 /// Something that a person should know.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,6 +40,8 @@ pub struct Notification {
     pub created_at: UnixMillis,
     /// When a person read it.
     pub read_at: Option<UnixMillis>,
+    /// A program in the pane printed it: its word, and nobody's report.
+    pub from_program: bool,
 }
 
 /// How bad a notification is.

@@ -7,7 +7,7 @@ use super::{
     Command, CommandError, Effect, Event, Reply, Session, TITLE_CHARS, plain_line, publish,
 };
 use crate::id::{NotificationId, PaneId, WorkspaceId};
-use crate::notification::{BODY_CHARS, KEPT, Notification, Severity};
+use crate::notification::{BODY_CHARS, Notification, Severity};
 use crate::time::Now;
 use crate::workspace::Naming;
 
@@ -63,9 +63,9 @@ impl Session {
             severity,
             created_at: now.wall,
             read_at: None,
+            from_program: false,
         }));
-        let old = self.notifications.len().saturating_sub(KEPT);
-        self.notifications.drain(..old);
+        self.drop_oldest();
         self.save.changed(now.mono);
         publish(out, Event::NotificationCreated { notification: id, pane, severity });
         if let Some(pane) = pane {

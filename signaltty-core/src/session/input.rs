@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::{Command, Config, ContinueFailure, Delivery, Forgotten};
 use crate::agent::{AgentReport, AgentSessionId, Anchor, Fingerprint, FoundAgent, TurnRecord};
-use crate::id::{InstanceId, PaneId, RequestId};
+use crate::id::{InstanceId, NotificationId, PaneId, RequestId};
 use crate::pane::ExitStatus;
 use crate::restore::Refusal;
 use crate::save::{SaveFailure, SaveToken};
@@ -140,6 +140,15 @@ pub enum PaneFact {
     Cwd(PathBuf),
     /// The bell rang.
     Bell,
+    /// The program wants to notify its person (OSC 9, 99 or 777).
+    Notification {
+        /// For what is made of it.
+        id: NotificationId,
+        /// A title, where it gave one.
+        title: Option<Arc<str>>,
+        /// The text.
+        body: Arc<str>,
+    },
 }
 
 /// Why the server must go.

@@ -32,6 +32,7 @@ mod resume;
 mod shell;
 mod shutdown;
 mod structure;
+mod told;
 mod verify;
 mod view;
 mod watch;
@@ -196,6 +197,8 @@ struct Run {
     anchoring: Option<bool>,
     /// What it said of itself before it was known what it is.
     heard: Heard,
+    /// How often its program notifies its person.
+    pace: told::Pace,
     /// What is known about its conversation.
     verdict: Option<PaneVerdict>,
     /// The proof that it holds the saved conversation.

@@ -70,12 +70,17 @@ impl Session {
     pub(super) fn saved_notifications(&self) -> Vec<Arc<Notification>> {
         let withheld = |notification: &Notification| {
             let pane = notification.pane.filter(|pane| self.panes.contains_key(pane));
-            !notification.body.is_empty() && pane.is_some_and(|pane| !self.keeps_history(pane))
+            let says = !notification.body.is_empty() || notification.from_program;
+            says && pane.is_some_and(|pane| !self.keeps_history(pane))
         };
         let saved = self.notifications.iter().map(|notification| {
             let mut saved = Arc::clone(notification);
             if withheld(notification) {
-                Arc::make_mut(&mut saved).body = Arc::from("");
+                let saved = Arc::make_mut(&mut saved);
+                saved.body = Arc::from("");
+                if saved.from_program {
+                    saved.title = Arc::from("a program's notification");
+                }
             }
             saved
         });

@@ -273,6 +273,9 @@ impl Session {
                     None => self.set_title(now, pane, title, out),
                 }
             }
+            PaneFact::Notification { id, title, body } => {
+                self.program_told(now, pane, id, title.as_deref(), &body, out);
+            }
             PaneFact::Cwd(cwd) => match self.heard(pane) {
                 Some(heard) => heard.cwd = Some(cwd),
                 None => self.set_cwd(now, pane, cwd, out),

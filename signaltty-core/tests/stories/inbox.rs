@@ -5,7 +5,8 @@ use signaltty_core::id::{InstanceId, NotificationId};
 use signaltty_core::notification::Severity;
 use signaltty_core::pane::{Attention, Lifecycle};
 use signaltty_core::session::{
-    Answer, Awaited, Command, CommandError, Effect, IdentityChanged, Input, Reply, ShutdownCause,
+    Answer, Awaited, Command, CommandError, Effect, IdentityChanged, Input, PaneFact, Reply,
+    ShutdownCause,
 };
 use signaltty_core::time::UnixMillis;
 use signaltty_core::workspace::Naming;
@@ -262,4 +263,46 @@ fn the_two_axes_roll_up_by_themselves() {
     }
     let tops: Vec<_> = world.session.workspaces().map(|w| (w.lifecycle(), w.attention())).collect();
     assert_eq!(tops, [(Working, Attention::Unread), (Unknown, Attention::Error)]);
+}
+
+#[test]
+fn what_programs_say_is_bounded_in_rate_and_number_and_moves_nothing_else() {
+    let mut world = World::new();
+    let instance = world.workspace(1, shell());
+    world.does(instance, Lifecycle::Working);
+    let says = |world: &mut World, n: u8, body: &str| {
+        let fact = PaneFact::Notification { id: notification(n), title: None, body: body.into() };
+        deeds(&world.input(Input::Fact { instance, fact }))
+    };
+    let told = |world: &World| -> Vec<String> {
+        world.session.notifications().map(|one| one.body.to_string()).collect()
+    };
+    for n in 0..9 {
+        says(&mut world, n, &format!("n{n}\u{1b}[2J"));
+    }
+    assert_eq!(told(&world), ["n0 [2J", "n1 [2J", "n2 [2J", "n3 [2J", "n4 [2J"]);
+    assert_eq!(attention(&world), Attention::Unread);
+    assert_eq!(world.pane(pane(1)).record.lifecycle, Lifecycle::Working);
+    world.pass(10_000);
+    says(&mut world, 20, "later");
+    assert_eq!(told(&world).last().unwrap(), "later (4 more before it were not kept)");
+    // The same again, while nobody read it.
+    world.pass(60_000);
+    for n in 21..30 {
+        says(&mut world, n, "again");
+    }
+    assert_eq!(told(&world).len(), 7);
+    // One pane's take nobody else's place.
+    world.ask(notify(200, Severity::Info));
+    for n in 30..90 {
+        world.pass(10_000);
+        says(&mut world, n, &format!("m{n}"));
+    }
+    let all: Vec<_> = world.session.notifications().collect();
+    assert_eq!(all.iter().filter(|one| one.from_program).count(), 20);
+    assert!(all.iter().any(|one| one.id == notification(200)));
+    assert_eq!(all.last().unwrap().title, world.pane(pane(1)).record.title);
+    // After a start it is still known whose word it is.
+    world.crash();
+    assert_eq!(world.session.notifications().filter(|one| one.from_program).count(), 20);
 }

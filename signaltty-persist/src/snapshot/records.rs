@@ -277,4 +277,6 @@ pub(super) struct NotificationV1 {
     pub(super) created_at: u64,
     #[serde(default)]
     pub(super) read_at: Option<u64>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) from_program: bool,
 }

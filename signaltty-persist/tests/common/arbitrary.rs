@@ -157,6 +157,7 @@ fn notification() -> impl Strategy<Value = Notification> {
             severity,
             created_at: UnixMillis(at),
             read_at: read_at.map(UnixMillis),
+            from_program: at % 2 == 1,
         },
     )
 }

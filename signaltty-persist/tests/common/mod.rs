@@ -171,5 +171,6 @@ pub(crate) fn notification(n: u16, pane: u8) -> Notification {
         severity: Severity::Warning,
         created_at: UnixMillis(u64::from(n)),
         read_at: (n % 2 == 0).then_some(UnixMillis(1000)),
+        from_program: false,
     }
 }

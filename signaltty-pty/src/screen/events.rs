@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use super::osc::Begun;
+
 /// Something a program told its terminal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
@@ -35,6 +37,8 @@ pub(crate) struct Outbox {
     events: Vec<ScreenEvent>,
     answers: Vec<u8>,
     attached: bool,
+    /// A notification of which more is to come.
+    pub(super) begun: Begun,
 }
 
 impl Outbox {

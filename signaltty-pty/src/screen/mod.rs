@@ -109,7 +109,7 @@ impl Screen {
             Piece::SoftReset => driver.soft_reset(),
             Piece::Modes { restore, numbers } => driver.keep_modes(restore, numbers),
             Piece::Command(payload) => {
-                if let Some(event) = osc::event(payload) {
+                if let Some(event) = osc::event(payload, &mut driver.outbox.begun) {
                     driver.outbox.post(event);
                 }
             }

@@ -102,7 +102,8 @@ fn line(node: &NotificationNode, now: Timestamp) -> String {
         safe(&node.title)
     );
     if let Some(pane) = &node.pane_id {
-        text.push_str(&format!("  ({})", safe(pane)));
+        let whose = if node.from_program { ", its program" } else { "" };
+        text.push_str(&format!("  ({}{whose})", safe(pane)));
     }
     text.push('\n');
     if !node.body.is_empty() {
@@ -125,12 +126,15 @@ mod tests {
             severity: "info".into(),
             created_at: "2026-03-10T11:58:00Z".into(),
             read_at: None,
+            from_program: false,
         };
         let now = "2026-03-10T12:00:00Z".parse().unwrap();
         assert_eq!(
             line(&node, now),
             "* notif_a  info     2 min ago  built\\x1b[2J  (pane_b)\n    in 3 s\n"
         );
+        let told = NotificationNode { from_program: true, ..node.clone() };
+        assert!(line(&told, now).contains("(pane_b, its program)"));
         let read = NotificationNode { read_at: Some(node.created_at.clone()), ..node };
         assert!(line(&read, now).starts_with("  notif_a"));
     }

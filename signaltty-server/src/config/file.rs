@@ -220,6 +220,8 @@ mod tests {
             auto_continue = true
             [agents]
             control = "all"
+            [notifications]
+            programs = false
             [limits]
             panes = 5
             panes_per_tab = 3
@@ -230,6 +232,7 @@ mod tests {
         assert_eq!(settings.save.periodic_unchanged, Periodic::Write);
         assert_eq!(settings.save.durability, SavedDurability::Rename);
         assert_eq!(settings.agents.control, Control::All);
+        assert!(!settings.notifications.programs);
         assert_eq!(settings.resume.deadline_s["mine"], 9);
         assert_eq!(settings.limits.request_bytes, 4096);
         assert!(settings.defaults.auto_continue && !settings.shutdown.logind);

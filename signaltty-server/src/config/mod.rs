@@ -14,6 +14,6 @@ pub(crate) use paths::MAX_LOG_BYTES;
 pub use paths::{MAX_SOCKET_PATH, Overrides, Paths, PathsError};
 #[cfg(feature = "daemon")]
 pub use settings::{
-    AgentSettings, Control, DefaultSettings, HistorySettings, LimitSettings, Periodic,
-    ResumeSettings, SaveSettings, SavedDurability, Settings, ShutdownSettings,
+    AgentSettings, Control, DefaultSettings, HistorySettings, LimitSettings, NotificationSettings,
+    Periodic, ResumeSettings, SaveSettings, SavedDurability, Settings, ShutdownSettings,
 };

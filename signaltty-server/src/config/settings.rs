@@ -33,6 +33,8 @@ pub struct Settings {
     pub defaults: DefaultSettings,
     /// `[agents]`
     pub agents: AgentSettings,
+    /// `[notifications]`
+    pub notifications: NotificationSettings,
     /// `[limits]`
     pub limits: LimitSettings,
 }
@@ -142,6 +144,15 @@ pub enum Control {
     All,
 }
 
+/// `[notifications]`: what comes into the inbox.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+#[non_exhaustive]
+pub struct NotificationSettings {
+    /// Whether what programs print as notifications does (OSC 9, 99 and 777).
+    pub programs: bool,
+}
+
 /// `[limits]`
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
@@ -189,6 +200,12 @@ impl Default for ResumeSettings {
 impl Default for AgentSettings {
     fn default() -> Self {
         Self { control: Control::OwnPane }
+    }
+}
+
+impl Default for NotificationSettings {
+    fn default() -> Self {
+        Self { programs: true }
     }
 }
 

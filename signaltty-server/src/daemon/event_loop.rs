@@ -262,6 +262,8 @@ impl Daemon {
             Event::Directory { instance, number, found } => {
                 self.directory_found(instance, number, found);
             }
+            Event::Fact { fact: PaneFact::Notification { .. }, .. }
+                if !self.settings.notifications.programs => {}
             Event::Fact { instance, fact } => {
                 if fact == PaneFact::Printed
                     && let Some(handle) = self.panes.of_mut(instance)

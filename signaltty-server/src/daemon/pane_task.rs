@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use signaltty_core::id::InstanceId;
+use signaltty_core::id::{InstanceId, NotificationId};
 use signaltty_core::session::PaneFact;
 use signaltty_pty::{AsyncPty, Child, ExitStatus, Screen, ScreenEvent, Size};
 use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot, watch};
@@ -466,6 +466,11 @@ fn fact(event: ScreenEvent) -> Option<PaneFact> {
     match event {
         ScreenEvent::Title(title) => Some(PaneFact::Title(title.unwrap_or_default().into())),
         ScreenEvent::Bell => Some(PaneFact::Bell),
+        ScreenEvent::Notification { title, body } => Some(PaneFact::Notification {
+            id: NotificationId::from_random(random::id()),
+            title: title.map(Into::into),
+            body: body.into(),
+        }),
         // A shell on another machine speaks of that machine's directories.
         ScreenEvent::Cwd { host, path } if is_here(&host) => Some(PaneFact::Cwd(path)),
         _ => None,

@@ -60,5 +60,6 @@ fn node(notification: &Notification) -> NotificationNode {
         severity: notification.severity.as_str().to_owned(),
         created_at: rfc3339(notification.created_at),
         read_at: notification.read_at.map(rfc3339),
+        from_program: notification.from_program,
     }
 }

@@ -117,6 +117,9 @@ pub struct NotificationNode {
     pub created_at: String,
     /// When a person read it, in RFC 3339.
     pub read_at: Option<String>,
+    /// A program in the pane printed it: its word, and nobody's report.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub from_program: bool,
 }
 
 /// `pane.continue`

@@ -192,6 +192,7 @@ pub(super) fn told(model: &mut Model) {
             severity: severity.into(),
             created_at: "1970-01-01T00:00:00Z".into(),
             read_at: (n > 2).then(|| "1970-01-01T00:00:00Z".into()),
+            from_program: false,
         };
     let notifications = vec![
         node(1, Some(8), "the build broke\u{1b}[2J", "error: 3 tests fail in src/lib.rs", "error"),

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{Home, Server};
+use crate::support::{Home, Server, wait_for};
 
 #[test]
 fn s0_11_notifications_are_listed_read_and_kept() {
@@ -113,4 +113,64 @@ fn an_unknown_name_is_answered_with_the_nearest() {
         let error = server.call(method, ask).unwrap_err();
         assert_eq!(error.details["near"][0], "backend", "{error:?}");
     }
+}
+
+#[test]
+fn c082_what_a_program_notifies_is_told_bounded_and_never_an_agents_report() {
+    let home = Home::new();
+    let config = home.path("config.toml");
+    let start = |text: &str| {
+        std::fs::write(&config, text).unwrap();
+        Server::start_with(&home, |command| {
+            command.arg("--config").arg(&config);
+        })
+    };
+    let server = start("");
+    let list = |server: &Server| {
+        let list = server.ask("notification.list", json!({}));
+        list["notifications"].as_array().unwrap().clone()
+    };
+    let script = "printf '\\033]9;built\\007'; \
+                  printf '\\033]777;notify;Ti\\177tle;a body\\033\\\\'; \
+                  printf '\\033]99;i=1:d=0;Ask\\033\\\\\\033]99;i=1:p=body;may I?\\033\\\\'; \
+                  echo ready; exec sleep 600";
+    let pane = server.sh(&home, script);
+    let told = wait_for("three notifications", || {
+        let told = list(&server);
+        (told.len() == 3).then_some(told)
+    });
+    let text =
+        |at: usize| (told[at]["title"].as_str().unwrap(), told[at]["body"].as_str().unwrap());
+    assert_eq!(text(0), ("Ask", "may I?"));
+    assert_eq!(text(1), ("Title", "a body"));
+    assert_eq!(text(2), ("sh", "built"));
+    for one in &told {
+        assert_eq!((&one["pane_id"], &one["severity"]), (&json!(pane), &json!("info")));
+        assert_eq!(one["from_program"], true);
+    }
+    let info = server.pane(&pane);
+    assert_eq!((&info["attention"], &info["lifecycle"]), (&json!("unread"), &json!("unknown")));
+    assert!(info["agent"].is_null(), "{info}");
+
+    // A flood is bounded, and nobody else's is pushed out.
+    let own = json!({"title": "mine"});
+    let own = server.ask("notification.new", own)["notification_id"].clone();
+    let flood = "i=0; while [ $i -lt 1000 ]; do printf '\\033]9;n%s\\007' $i; i=$((i+1)); done; \
+                 echo flooded; exec sleep 600";
+    let noisy = server.sh(&home, flood);
+    server.wait_text(&noisy, "flooded");
+    let of_noisy = wait_for("its first ones", || {
+        let all = list(&server);
+        assert!(all.iter().any(|one| one["id"] == own));
+        let of_noisy = all.iter().filter(|one| one["pane_id"] == *noisy).count();
+        (of_noisy >= 5).then_some(of_noisy)
+    });
+    assert!(of_noisy < 20, "{of_noisy}");
+    drop(server);
+
+    let server = start("[notifications]\nprograms = false\n");
+    let quiet = server.sh(&home, "printf '\\033]9;x\\007\\033]2;titled\\007'; exec sleep 600");
+    // The title comes after it, on the same way.
+    wait_for("the title", || (server.pane(&quiet)["title"] == "titled").then_some(()));
+    assert!(list(&server).iter().all(|one| one["pane_id"] != *quiet));
 }

@@ -135,6 +135,7 @@ impl<'a> Reader<'a> {
             severity: severity.unwrap_or(Severity::Warning),
             created_at: UnixMillis(found.created_at),
             read_at: found.read_at.map(UnixMillis),
+            from_program: found.from_program,
         })
     }
 

@@ -200,6 +200,7 @@ impl From<&Notification> for NotificationV1 {
             severity: Some(notification.severity.as_str().into()),
             created_at: notification.created_at.0,
             read_at: notification.read_at.map(|UnixMillis(at)| at),
+            from_program: notification.from_program,
         }
     }
 }
