@@ -127,6 +127,12 @@ impl<F: Fs> StateDir<F> {
         &self.held.path
     }
 
+    /// The file that holds the lock.
+    #[must_use]
+    pub fn lock_path(&self) -> PathBuf {
+        self.held.path.join(LOCK)
+    }
+
     /// Why this process could not write its name into the lock file, if it
     /// could not. The lock holds all the same.
     pub fn owner_unwritten(&self) -> Option<&PathError> {

@@ -135,6 +135,14 @@ impl Failure {
         for seen in texts(&error.details, &["evidence"]) {
             text.push_str(&format!("  seen: {seen}\n"));
         }
+        if error.code == code::UNKNOWN_METHOD {
+            // What this program asks for is known to a server of its version.
+            text.push_str(&format!(
+                "  the server is older than this program, which is {}; `signaltty status` shows \
+                 its version; end it with `signaltty shutdown` to have a new one started\n",
+                env!("CARGO_PKG_VERSION")
+            ));
+        }
         let mut near = texts(&error.details, &["near", "candidates", "matches"]);
         near.retain(|id| !text.contains(id.as_str()));
         if !near.is_empty() {
@@ -218,6 +226,8 @@ mod tests {
         let text = Failure::Failed(error).human();
         assert!(text.contains("did you mean pane_a, pane_\\x1bb?"), "{text:?}");
         assert!(text.contains("seen: it lists 3"), "{text:?}");
+        let older = Failure::new("UNKNOWN_METHOD", "there is no method \"pane.fly\"").human();
+        assert!(older.contains("the server is older than this program"), "{older}");
         let plain = Failure::new("X", "m").human();
         assert_eq!(plain, "signaltty: m\n");
     }

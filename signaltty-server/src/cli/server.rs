@@ -80,6 +80,11 @@ fn render(status: &Status, now: Timestamp) -> String {
         ("logind", health(&status.logind)),
         ("start", load(&status.load)),
     ];
+    if let Some(listening) = &status.listening
+        && listening.state != "ok"
+    {
+        lines.push(("listening", health(listening)));
+    }
     if let Some(logout) = &status.logout {
         lines.push(("logout", health(logout).replacen("may_end", "may end", 1)));
     }
@@ -130,6 +135,7 @@ mod tests {
             persist: Health::with("degraded", "no space left\x1b"),
             journal: Health::ok(),
             logind: Health::ok(),
+            listening: Some(Health::with("restored", "/s was removed and made again")),
             logout: Some(Health::with("may_end", "it runs in a login session")),
             configuration: Some(Health::with("rejected", "there is no key x")),
             last_save_at: Some("2026-03-10T11:59:00Z".into()),
@@ -141,6 +147,7 @@ mod tests {
         for expected in [
             "server    0.1.0 (pid 7), started 2 min ago\n",
             "saved     not the latest changes; before them 1 min ago\n",
+            "listening restored: /s was removed",
             "disk      degraded: no space left\\x1b\n",
             "logout    may end: it runs in a login session\n",
             "repaired  a pane was in no tab\n",

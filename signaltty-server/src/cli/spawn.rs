@@ -1,5 +1,6 @@
 //! `pane spawn`: one pane, or as many as standard input names.
 
+use std::collections::VecDeque;
 use std::ffi::OsString;
 use std::io::{self, BufRead, Read as _};
 use std::path::PathBuf;
@@ -7,11 +8,11 @@ use std::path::PathBuf;
 use clap::Args;
 use serde::Deserialize;
 use serde_json::Value;
+use tokio::sync::mpsc;
 
 use super::create::pane_id;
-use super::failure::Exit;
+use super::failure::{Exit, NO_SERVER};
 use super::{Context, Failure, place, safe};
-use crate::client::{Client, ClientError};
 use crate::protocol::{MAX_REQUEST, PaneSpawn, PaneSpawnBy, WireError, WireOs, code};
 
 /// Arguments of `pane spawn`.
@@ -46,7 +47,7 @@ struct Line {
 /// Runs it.
 pub(super) async fn run(context: &Context, args: SpawnByArgs) -> Result<Exit, Failure> {
     let Some(pane) = args.pane else {
-        return batch(context, &mut io::stdin().lock()).await;
+        return batch(context).await;
     };
     let base = place::working_directory();
     let spawn = PaneSpawn {
@@ -58,62 +59,103 @@ pub(super) async fn run(context: &Context, args: SpawnByArgs) -> Result<Exit, Fa
     Ok(Exit::Done)
 }
 
-/// Answers each line before the next is read, all over one connection. A line
-/// that cannot be done is answered with its error, and the next one goes on; the
-/// exit code then says that not everything was done.
-async fn batch(context: &Context, input: &mut impl BufRead) -> Result<Exit, Failure> {
-    let mut client = context.client().await?;
-    let env = place::environment();
-    let base = place::working_directory();
-    let mut exit = Exit::Done;
-    while let Some(line) = next_line(input)? {
-        let answer = match serde_json::from_slice::<Line>(&line) {
-            Ok(Line { pane, argv, cwd }) => {
-                let cwd = cwd.map(|dir| WireOs(place::absolute(&base, &dir.into_path()).into()));
-                let spawn = PaneSpawn { argv, cwd, env: env.clone() };
-                one(&mut client, &PaneSpawnBy { pane, spawn }).await?
+/// Answers each line, in order, over one connection; the server starts several at
+/// a time. A line that cannot be done is answered with its error, and the next one
+/// goes on; the exit code then says that not everything was done.
+async fn batch(context: &Context) -> Result<Exit, Failure> {
+    let (mut requests, mut replies) = context.client().await?.pipeline();
+    let mut lines = standard_input();
+    let (env, base) = (place::environment(), place::working_directory());
+    let mut owed: VecDeque<Owed> = VecDeque::new();
+    let (mut exit, mut open) = (Exit::Done, true);
+    loop {
+        while matches!(owed.front(), Some(Owed::Said(_))) {
+            if let Some(Owed::Said(error)) = owed.pop_front() {
+                exit = answer(context, Err(error))?.unwrap_or(exit);
             }
-            Err(error) => {
-                let message = format!(
-                    "the line is no request: {error}; it needs `pane`, and may have `argv` and \
-                     `cwd`"
-                );
-                Err(WireError::new(code::BAD_PARAMS, message))
-            }
-        };
-        match answer {
-            Ok(made) if context.json => context.print_json(&made)?,
-            Ok(made) => {
-                let pane = made.get("pane_id").and_then(Value::as_str).unwrap_or_default();
-                context.print(&format!("{}\n", safe(pane)))?;
-            }
-            Err(error) => {
-                exit = Exit::Failed;
-                let failure = Failure::Failed(error);
-                if context.json {
-                    context.print_json(&failure.json())?;
-                } else {
-                    // Its place in the output is kept, so that answers can be
-                    // told apart by their number.
-                    context.print("\n")?;
-                    context.remark(&failure.human());
-                }
+        }
+        if !open && owed.is_empty() {
+            return Ok(exit);
+        }
+        tokio::select! {
+            line = lines.recv(), if open && owed.len() < AHEAD => match line {
+                None => open = false,
+                Some(line) => match serde_json::from_slice::<Line>(&line?) {
+                    Ok(Line { pane, argv, cwd }) => {
+                        let cwd = cwd
+                            .map(|dir| WireOs(place::absolute(&base, &dir.into_path()).into()));
+                        let spawn = PaneSpawn { argv, cwd, env: env.clone() };
+                        requests.send("pane.spawn", &PaneSpawnBy { pane, spawn }).await?;
+                        owed.push_back(Owed::Server);
+                    }
+                    Err(error) => {
+                        let message = format!(
+                            "the line is no request: {error}; it needs `pane`, and may have \
+                             `argv` and `cwd`"
+                        );
+                        owed.push_back(Owed::Said(WireError::new(code::BAD_PARAMS, message)));
+                    }
+                },
+            },
+            reply = replies.next(), if !owed.is_empty() => {
+                let Some(reply) = reply? else {
+                    return Err(Failure::new(NO_SERVER, "the server went away"));
+                };
+                owed.pop_front();
+                exit = answer(context, reply)?.unwrap_or(exit);
             }
         }
     }
-    Ok(exit)
 }
 
-/// The server's answer; an error of the connection ends the batch.
-async fn one(
-    client: &mut Client,
-    params: &PaneSpawnBy,
-) -> Result<Result<Value, WireError>, Failure> {
-    match client.call("pane.spawn", params).await {
-        Ok(made) => Ok(Ok(made)),
-        Err(ClientError::Wire(error)) => Ok(Err(error)),
-        Err(error) => Err(error.into()),
+/// Who answers a line.
+enum Owed {
+    Server,
+    /// It is no request, which is said in its turn.
+    Said(WireError),
+}
+
+/// Lines that may wait for their answers; as many as a server takes at once.
+const AHEAD: usize = 64;
+
+/// Prints an answer; the exit code, where it is an error.
+fn answer(context: &Context, reply: Result<Value, WireError>) -> Result<Option<Exit>, Failure> {
+    match reply {
+        Ok(made) if context.json => context.print_json(&made)?,
+        Ok(made) => {
+            let pane = made.get("pane_id").and_then(Value::as_str).unwrap_or_default();
+            context.print(&format!("{}\n", safe(pane)))?;
+        }
+        Err(error) => {
+            let failure = Failure::Failed(error);
+            if context.json {
+                context.print_json(&failure.json())?;
+            } else {
+                // Its place in the output is kept, so that answers can be told
+                // apart by their number.
+                context.print("\n")?;
+                context.remark(&failure.human());
+            }
+            return Ok(Some(Exit::Failed));
+        }
     }
+    Ok(None)
+}
+
+/// The lines of standard input, read on a thread of their own: while it waits for
+/// a line, answers go on.
+fn standard_input() -> mpsc::Receiver<Result<Vec<u8>, Failure>> {
+    let (send, receive) = mpsc::channel(1);
+    std::thread::spawn(move || {
+        let mut input = io::stdin().lock();
+        while let Some(line) = next_line(&mut input).transpose() {
+            let over = line.is_err();
+            if send.blocking_send(line).is_err() || over {
+                return;
+            }
+        }
+    });
+    receive
 }
 
 /// The next line that is not empty, without its end; no longer than a request.

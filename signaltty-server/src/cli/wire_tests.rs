@@ -61,6 +61,26 @@ fn exit_codes_say_how_it_ended() {
 }
 
 #[test]
+fn c025_a_server_of_another_version_refuses_in_words_or_is_understood() {
+    let versions = json!({"server": "signaltty/2", "client": "signaltty/1"});
+    let refused = json!({"error": {
+        "code": "BAD_PROTOCOL", "message": "the client is older; upgrade it", "details": versions,
+    }});
+    for words in [&["status"][..], &["ls"], &["shutdown"]] {
+        let (code, request) = run(words, refused.clone());
+        assert_eq!((code, request["v"].as_str()), (1, Some("signaltty/1")), "{words:?}");
+    }
+    // One of the same protocol that says more is understood.
+    let newer = json!({"result": {"workspaces": [], "colour": "blue", "more": {"x": [1]}}});
+    assert_eq!(run(&["ls"], newer).0, 0);
+    // An older one that does not know what was asked for.
+    assert_eq!(run(&["next"], error("UNKNOWN_METHOD")).0, 1);
+    let all = json!({"result": {"pane_id": "p", "source": "live", "text": "1\n"}});
+    let (code, request) = run(&["pane", "read", "p", "--after", "c"], all);
+    assert_eq!((code, request["params"]["after"].as_str()), (0, Some("c")));
+}
+
+#[test]
 fn what_starts_something_sends_the_directory_and_the_environment() {
     let created = json!({"result": {"workspace_id": "ws_1", "tab_id": "tab_1", "pane_id": "p"}});
     let (code, request) = run(&["new", "--cwd", "/tmp/.", "--", "sh", "-c", "x"], created);

@@ -124,7 +124,9 @@ impl Settings {
         range("limits.panes", size(limits.panes), 1, 10_000)?;
         range("limits.panes_per_tab", limits.panes_per_tab.into(), 1, 256)?;
         range("limits.connections", size(limits.connections), 4, 65_536)?;
-        range("limits.request_bytes", size(limits.request_bytes), 4_096, 1_048_576)
+        range("limits.request_bytes", size(limits.request_bytes), 4_096, 1_048_576)?;
+        range("limits.connections_per_s", limits.connections_per_s.into(), 10, 1_000_000)?;
+        range("limits.requests_per_s", limits.requests_per_s.into(), 10, 1_000_000)
     }
 }
 
@@ -227,6 +229,8 @@ mod tests {
             panes_per_tab = 3
             connections = 8
             request_bytes = 4096
+            connections_per_s = 10
+            requests_per_s = 11
         "#;
         let settings = Settings::parse(text).unwrap();
         assert_eq!(settings.save.periodic_unchanged, Periodic::Write);

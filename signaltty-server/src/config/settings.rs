@@ -166,6 +166,11 @@ pub struct LimitSettings {
     pub connections: usize,
     /// Bytes of a request line, 4,096 to 1,048,576.
     pub request_bytes: usize,
+    /// Connections that are opened in a second, 10 to 1,000,000. More are refused.
+    pub connections_per_s: u32,
+    /// Requests of one connection in a second, 10 to 1,000,000. Its further ones
+    /// wait.
+    pub requests_per_s: u32,
 }
 
 impl Default for SaveSettings {
@@ -211,7 +216,14 @@ impl Default for NotificationSettings {
 
 impl Default for LimitSettings {
     fn default() -> Self {
-        Self { panes: 10_000, panes_per_tab: 256, connections: 256, request_bytes: 1_048_576 }
+        Self {
+            panes: 10_000,
+            panes_per_tab: 256,
+            connections: 256,
+            request_bytes: 1_048_576,
+            connections_per_s: 2_000,
+            requests_per_s: 20_000,
+        }
     }
 }
 
@@ -223,6 +235,8 @@ impl Settings {
             ("shutdown.logind", self.shutdown.logind != new.shutdown.logind),
             ("limits.connections", old.connections != now.connections),
             ("limits.request_bytes", old.request_bytes != now.request_bytes),
+            ("limits.connections_per_s", old.connections_per_s != now.connections_per_s),
+            ("limits.requests_per_s", old.requests_per_s != now.requests_per_s),
         ]
         .into_iter()
         .filter_map(|(key, differs)| differs.then_some(key))

@@ -29,6 +29,7 @@ impl Daemon {
             persist: self.persist.clone(),
             journal: self.journal.clone(),
             logind: self.logind_health(),
+            listening: Some(self.listening.clone()),
             logout: None,
             configuration: Some(self.configuration.clone()),
             last_save_at: self.last_save_at.map(rfc3339),

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::io;
+use std::time::Instant;
 
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -10,9 +11,11 @@ use tokio::sync::{broadcast, mpsc, oneshot};
 
 use super::event::{Answer, Event, Peer};
 use super::lines::{Line, Lines};
+use super::pace::Pace;
 use super::replies::{Due, Replies};
 use super::subscribe::Stream;
 use super::{attach, publisher, subscribe};
+use crate::config::LimitSettings;
 use crate::protocol::{MissedEvent, Outcome, Reply, Request, VERSION, WireError, code};
 
 /// Serves a connection until its end. Requests are answered in order, each
@@ -23,9 +26,11 @@ pub(crate) async fn serve(
     peer: Peer,
     events: mpsc::Sender<Event>,
     replies: Replies,
-    max: usize,
+    limits: &LimitSettings,
 ) -> io::Result<()> {
+    let max = limits.request_bytes;
     let mut lines = Lines::new(max);
+    let mut pace = Pace::new(limits.requests_per_s);
     let mut under_way: VecDeque<Asked> = VecDeque::new();
     loop {
         let line = tokio::select! {
@@ -53,6 +58,14 @@ pub(crate) async fn serve(
             }
             Line::Whole(line) => parse(&line),
         };
+        // Whoever asks faster than that is read more slowly; nothing is refused.
+        loop {
+            let wait = pace.take(Instant::now());
+            if wait.is_zero() {
+                break;
+            }
+            tokio::time::sleep(wait).await;
+        }
         let spawns = request.as_ref().is_ok_and(|request| request.method == SPAWN);
         if !spawns {
             finish(&mut stream, std::mem::take(&mut under_way)).await?;

@@ -114,6 +114,8 @@ pub(crate) enum Event {
         /// What a start found, a line each.
         problems: Vec<String>,
     },
+    /// How the socket is that clients connect to.
+    Listening(Health),
     /// SIGHUP: the configuration is to be read again.
     Reload,
     /// It was read.

@@ -109,6 +109,8 @@ pub(crate) struct Daemon {
     /// Makes the host wait until the state is saved. Dropped on every way out.
     pub(crate) hold: Option<Inhibitor>,
     pub(crate) journal: Health,
+    /// The socket that clients connect to.
+    pub(crate) listening: Health,
     pub(crate) load: String,
     pub(crate) problems: Vec<String>,
     pub(crate) stopping: bool,
@@ -177,6 +179,7 @@ pub(crate) async fn run_loop(parts: Parts) -> Result<(), ServerError> {
         tells: parts.tells,
         hold: None,
         journal: Health::ok(),
+        listening: Health::ok(),
         load,
         problems,
         stopping: false,
@@ -235,7 +238,7 @@ impl Daemon {
             Event::Spawned { pane, instance, result, earlier } => {
                 self.spawned(pane, instance, *result, earlier);
             }
-            Event::Ended { instance, status, last_line, tail, taken } => {
+            Event::Ended { instance, status, last_line, tail, lines, taken } => {
                 self.launches.remove(instance);
                 launch::remove(&self.files.remove(&instance).unwrap_or_default());
                 // Told twice where a bug came between the end and its farewell.
@@ -246,7 +249,7 @@ impl Daemon {
                 self.children.remove(handle.child.pid());
                 // What it shows may be older than the wish to forget it.
                 let forgetting = self.forgetting.iter().any(|(_, what)| what.panes.contains(&pane));
-                self.panes.ended(instance, tail.filter(|_| !forgetting));
+                self.panes.ended(instance, tail.filter(|_| !forgetting), lines);
                 drop(taken);
                 let status =
                     signaltty_core::pane::ExitStatus { code: status.code, signal: status.signal };
@@ -313,6 +316,7 @@ impl Daemon {
                 self.journal = health;
                 self.problems.extend(problems);
             }
+            Event::Listening(health) => self.listening = health,
             Event::Reload => self.reload(),
             Event::Reloaded(result) => self.reloaded(*result),
             Event::Terminate => self.input(Input::Shutdown(ShutdownCause::Terminate)),

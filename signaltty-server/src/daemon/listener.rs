@@ -3,14 +3,17 @@
 use std::io;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use rustix::fs::Mode;
+use serde_json::json;
 use tokio::net::{UnixListener, UnixStream};
 use tokio::sync::{Semaphore, mpsc};
 
 use super::connection;
 use super::event::{Event, Peer};
+use super::pace::Pace;
 use super::replies::Replies;
 use crate::config::LimitSettings;
 use crate::protocol::{WireError, code};
@@ -46,17 +49,41 @@ pub enum ListenError {
 /// A bound socket, unlinked when dropped.
 #[derive(Debug)]
 pub(crate) struct Socket {
-    listener: std::os::unix::net::UnixListener,
     path: PathBuf,
-    /// Device and inode of the socket file that we made.
-    file: Option<(u64, u64)>,
+    bound: Mutex<Bound>,
+    /// Listeners, each in the place of the one before; there are as many as times
+    /// that the file was removed.
+    listeners: mpsc::UnboundedSender<StdListener>,
+    incoming: Mutex<Option<mpsc::UnboundedReceiver<StdListener>>>,
+    /// The lock on the state directory, as it was taken.
+    lock: (PathBuf, Option<FileId>),
+}
+
+type StdListener = std::os::unix::net::UnixListener;
+
+/// Device and inode.
+type FileId = (u64, u64);
+
+#[derive(Debug)]
+struct Bound {
+    /// The socket file that we made.
+    file: Option<FileId>,
+}
+
+/// What is where the socket should be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Place {
+    Ours,
+    /// Something else.
+    Taken,
+    Missing,
 }
 
 impl Socket {
     /// Binds. The lock on the state directory is held already, so a socket file
     /// that nobody answers on is a leftover; one that somebody answers on
     /// belongs to a server with another state directory.
-    pub(crate) fn bind(path: &Path) -> Result<Self, ListenError> {
+    pub(crate) fn bind(path: &Path, lock: PathBuf) -> Result<Self, ListenError> {
         if let Some(parent) = path.parent() {
             private_dir(parent)
                 .map_err(|source| ListenError::Directory { path: parent.to_owned(), source })?;
@@ -73,11 +100,62 @@ impl Socket {
         }
         // Nobody else may connect between bind and chmod.
         let before = rustix::process::umask(Mode::from_raw_mode(0o177));
-        let bound = std::os::unix::net::UnixListener::bind(path);
+        let bound = StdListener::bind(path);
         rustix::process::umask(before);
         let listener = bound.map_err(failed)?;
         listener.set_nonblocking(true).map_err(failed)?;
-        Ok(Self { listener, path: path.to_owned(), file: identity(path) })
+        let lock = (lock.clone(), identity(&lock));
+        let (listeners, incoming) = mpsc::unbounded_channel();
+        let _ = listeners.send(listener);
+        Ok(Self {
+            path: path.to_owned(),
+            bound: Mutex::new(Bound { file: identity(path) }),
+            listeners,
+            incoming: Mutex::new(Some(incoming)),
+            lock,
+        })
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// What is where the socket should be.
+    pub(crate) fn place(&self) -> Place {
+        match identity(&self.path) {
+            None => Place::Missing,
+            found if found == self.bound().file => Place::Ours,
+            Some(_) => Place::Taken,
+        }
+    }
+
+    /// Makes the socket again where nothing is in its place. Binding takes the
+    /// place of nothing, so another server that was faster keeps it.
+    ///
+    /// # Errors
+    ///
+    /// When the state directory is not this server's any more, so that another
+    /// one may serve it, or the system refuses.
+    pub(crate) fn bind_again(&self) -> io::Result<()> {
+        let (lock, held) = &self.lock;
+        if identity(lock) != *held {
+            let message = format!("the lock {} is another server's", lock.display());
+            return Err(io::Error::other(message));
+        }
+        if let Some(parent) = self.path.parent() {
+            private_dir(parent)?;
+        }
+        // Not with a umask of its own: other threads make files meanwhile. Who
+        // connects is asked for its user in any case.
+        let listener = StdListener::bind(&self.path)?;
+        std::fs::set_permissions(&self.path, std::fs::Permissions::from_mode(0o600))?;
+        listener.set_nonblocking(true)?;
+        self.bound().file = identity(&self.path);
+        self.listeners.send(listener).map_err(|_| io::Error::other("nobody accepts any more"))
+    }
+
+    fn bound(&self) -> MutexGuard<'_, Bound> {
+        locked(&self.bound)
     }
 
     /// Accepts until the loop is gone.
@@ -87,51 +165,105 @@ impl Socket {
         replies: Replies,
         limits: LimitSettings,
     ) -> io::Result<()> {
-        let listener = UnixListener::from_std(self.listener.try_clone()?)?;
+        let Some(mut incoming) = locked(&self.incoming).take() else {
+            return Ok(());
+        };
+        let Some(mut next) = incoming.recv().await else {
+            return Ok(());
+        };
+        let mut welcome = Welcome::new(events, replies, limits);
+        loop {
+            let listener = UnixListener::from_std(next)?;
+            next = loop {
+                tokio::select! {
+                    accepted = listener.accept() => match accepted {
+                        Ok((stream, _)) => welcome.take(stream),
+                        Err(error) => {
+                            // Out of descriptors, most likely: give others time to end.
+                            tracing::error!("accepting a connection failed: {error}");
+                            tokio::time::sleep(Duration::from_millis(100)).await;
+                        }
+                    },
+                    newer = incoming.recv() => match newer {
+                        Some(newer) => break newer,
+                        None => return Ok(()),
+                    },
+                }
+            };
+            // Whoever reached the old one before its file went away.
+            let waiting = listener.into_std()?;
+            while let Ok((stream, _)) = waiting.accept() {
+                if stream.set_nonblocking(true).is_ok()
+                    && let Ok(stream) = UnixStream::from_std(stream)
+                {
+                    welcome.take(stream);
+                }
+            }
+        }
+    }
+}
+
+/// Who may come in.
+struct Welcome {
+    events: mpsc::Sender<Event>,
+    replies: Replies,
+    limits: LimitSettings,
+    room: Arc<Semaphore>,
+    euid: u32,
+    pace: Pace,
+}
+
+impl Welcome {
+    fn new(events: mpsc::Sender<Event>, replies: Replies, limits: LimitSettings) -> Self {
         let room = Arc::new(Semaphore::new(limits.connections));
         let euid = rustix::process::geteuid().as_raw();
-        loop {
-            let stream = match listener.accept().await {
-                Ok((stream, _)) => stream,
-                Err(error) => {
-                    // Out of descriptors, most likely: give others time to end.
-                    tracing::error!("accepting a connection failed: {error}");
-                    tokio::time::sleep(std::time::Duration::from_millis(100)).await;
-                    continue;
-                }
-            };
-            let Ok(cred) = stream.peer_cred() else {
-                continue;
-            };
-            if cred.uid() != euid {
-                tracing::warn!("a connection of user {} was refused", cred.uid());
-                continue;
-            }
-            let Ok(permit) = Arc::clone(&room).try_acquire_owned() else {
-                // One more is told so and closed (W18).
-                tokio::spawn(refuse(stream, limits.connections));
-                continue;
-            };
-            let pid = cred.pid().and_then(|pid| u32::try_from(pid).ok());
-            let (events, replies) = (events.clone(), replies.clone());
-            let (peer, max) = (Peer { pid }, limits.request_bytes);
-            tokio::spawn(async move {
-                if let Err(error) = connection::serve(stream, peer, events, replies, max).await {
-                    tracing::debug!("a connection ended: {error}");
-                }
-                drop(permit);
-            });
+        let pace = Pace::new(limits.connections_per_s);
+        Self { events, replies, limits, room, euid, pace }
+    }
+
+    /// Serves a connection, or tells it why not.
+    fn take(&mut self, stream: UnixStream) {
+        let Ok(cred) = stream.peer_cred() else {
+            return;
+        };
+        if cred.uid() != self.euid {
+            tracing::warn!("a connection of user {} was refused", cred.uid());
+            return;
         }
+        let wait = self.pace.take(Instant::now());
+        if !wait.is_zero() {
+            tokio::spawn(refuse(stream, too_fast(self.limits.connections_per_s, wait)));
+            return;
+        }
+        let Ok(permit) = Arc::clone(&self.room).try_acquire_owned() else {
+            // One more is told so and closed (W18).
+            tokio::spawn(refuse(stream, too_many(self.limits.connections)));
+            return;
+        };
+        let pid = cred.pid().and_then(|pid| u32::try_from(pid).ok());
+        let (events, replies) = (self.events.clone(), self.replies.clone());
+        let (peer, limits) = (Peer { pid }, self.limits.clone());
+        tokio::spawn(async move {
+            if let Err(error) = connection::serve(stream, peer, events, replies, &limits).await {
+                tracing::debug!("a connection ended: {error}");
+            }
+            drop(permit);
+        });
     }
 }
 
 impl Drop for Socket {
     fn drop(&mut self) {
         // Somebody may have removed ours and put another server's there (C098).
-        if self.file.is_some() && identity(&self.path) == self.file {
+        if self.place() == Place::Ours {
             let _ = std::fs::remove_file(&self.path);
         }
     }
+}
+
+/// Nothing can panic while one of these is held.
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn is_socket(path: &Path) -> bool {
@@ -144,12 +276,24 @@ fn identity(path: &Path) -> Option<(u64, u64)> {
     std::fs::symlink_metadata(path).ok().map(|found| (found.dev(), found.ino()))
 }
 
-async fn refuse(mut stream: UnixStream, limit: usize) {
+fn too_many(limit: usize) -> WireError {
     let message = format!(
         "{limit} connections are open already, which is the limit; close some, or raise \
          limits.connections in config.toml"
     );
-    let error = WireError::new(code::RATE_LIMITED, message);
+    WireError::new(code::RATE_LIMITED, message)
+}
+
+fn too_fast(limit: u32, wait: Duration) -> WireError {
+    let message = format!(
+        "more than {limit} connections a second are opened; keep one open and ask over it, or \
+         raise limits.connections_per_s in config.toml"
+    );
+    let wait = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX).max(1);
+    WireError::new(code::RATE_LIMITED, message).with_details(json!({"retry_after_ms": wait}))
+}
+
+async fn refuse(mut stream: UnixStream, error: WireError) {
     let _ = connection::write_error(&mut stream, "?", error).await;
 }
 
@@ -172,4 +316,58 @@ pub(crate) fn private_dir(path: &Path) -> io::Result<()> {
         return Err(io::Error::new(io::ErrorKind::PermissionDenied, message));
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write as _;
+
+    use super::*;
+
+    #[test]
+    fn c098_who_waited_at_a_removed_socket_is_served_and_nobody_is_robbed() {
+        let dir = tempfile::tempdir().unwrap();
+        let (path, lock) = (dir.path().join("s"), dir.path().join("lock"));
+        std::fs::write(&lock, "").unwrap();
+        let socket = Arc::new(Socket::bind(&path, lock.clone()).unwrap());
+        let ask = || {
+            let mut stream = std::os::unix::net::UnixStream::connect(&path).unwrap();
+            let line = br#"{"v":"signaltty/1","id":"1","method":"server.status"}"#;
+            stream.write_all(&[line, &b"\n"[..]].concat()).unwrap();
+            stream
+        };
+        let mut asked = vec![ask(), ask(), ask()];
+        std::fs::remove_file(&path).unwrap();
+        assert_eq!(socket.place(), Place::Missing);
+        socket.bind_again().unwrap();
+        assert_eq!(socket.place(), Place::Ours);
+        asked.push(ask());
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(async {
+            let (events, mut receive) = mpsc::channel(8);
+            let limits = LimitSettings::default();
+            tokio::spawn(Arc::clone(&socket).accept(events, Replies::new(), limits));
+            for _ in &asked {
+                let event = tokio::time::timeout(Duration::from_secs(30), receive.recv()).await;
+                assert!(matches!(event, Ok(Some(Event::Request { .. }))));
+            }
+        });
+        // Another server's, by now.
+        std::fs::remove_file(&path).unwrap();
+        std::fs::write(&path, "somebody's").unwrap();
+        assert_eq!(socket.place(), Place::Taken);
+        assert!(socket.bind_again().is_err());
+        assert_eq!(std::fs::read(&path).unwrap(), b"somebody's");
+        // The state directory is another server's.
+        std::fs::remove_file(&path).unwrap();
+        std::fs::remove_file(&lock).unwrap();
+        std::fs::write(&lock, "").unwrap();
+        let other = std::fs::File::create(dir.path().join("other")).unwrap();
+        std::fs::rename(dir.path().join("other"), &lock).unwrap();
+        let error = socket.bind_again().unwrap_err().to_string();
+        assert!(error.contains("another server's"), "{error}");
+        drop(other);
+        drop(socket);
+        assert!(!path.exists());
+    }
 }

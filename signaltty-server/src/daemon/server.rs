@@ -22,7 +22,7 @@ use super::listener::Socket;
 use super::own_log::OwnLog;
 use super::replies::Replies;
 use super::spawner::spawner;
-use super::{launch, random, signals};
+use super::{launch, random, signals, socket_watch};
 use crate::config::{Paths, Settings, standard_path};
 use crate::service::notify;
 
@@ -249,7 +249,7 @@ impl Server {
         let socket_path = self.paths.socket.clone();
         let owner = Owner { pid: std::process::id(), started_at, socket: Some(socket_path) };
         let dir = StateDir::open(&self.paths.state_dir, &owner)?;
-        let socket = Arc::new(Socket::bind(&self.paths.socket)?);
+        let socket = Arc::new(Socket::bind(&self.paths.socket, dir.lock_path())?);
         let own_dir = launch::own_dir(&self.paths.runtime_dir, &self.paths.state_dir)
             .map_err(|source| ServerError::Setup { what: "look at the state directory", source })?;
         launch::remove_all(&own_dir);
@@ -280,6 +280,8 @@ impl Server {
                 replies.clone(),
                 settings.limits.clone(),
             ));
+            let socket_watching =
+                tokio::spawn(socket_watch::keep(Arc::clone(&socket), send.clone()));
             let epoch = ServerEpoch(u64::from_le_bytes(random::bytes()));
             let program = Program { version: env!("CARGO_PKG_VERSION").to_owned(), protocol: 1 };
             let opened = tokio::task::spawn_blocking(move || Store::open(dir, program)).await;
@@ -287,6 +289,7 @@ impl Server {
             let opened = match opened {
                 Ok(opened) => opened,
                 Err(error) => {
+                    socket_watching.abort();
                     accept.abort();
                     return Err(error.into());
                 }
@@ -318,6 +321,7 @@ impl Server {
                 tells,
             };
             let result = run_loop(parts).await;
+            socket_watching.abort();
             accept.abort();
             drop(socket);
             if timeout(LAST_REPLIES, replies.written()).await.is_err() {

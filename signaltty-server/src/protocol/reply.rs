@@ -298,6 +298,10 @@ pub struct Status {
     pub journal: Health,
     /// Notices of a host shutdown.
     pub logind: Health,
+    /// The socket: `ok`, `restored` where its file was removed and made again,
+    /// `taken` where something else is there, `missing`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub listening: Option<Health>,
     /// What a logout of the user does to the server: `survives`, `ends`,
     /// `may_end` or `unknown`.
     #[serde(default, skip_serializing_if = "Option::is_none")]

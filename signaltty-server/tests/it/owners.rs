@@ -5,7 +5,7 @@ use std::fs;
 use serde_json::json;
 
 use crate::support::home::files_below;
-use crate::support::{Home, Server, wait_until};
+use crate::support::{Home, Server, wait_for, wait_until};
 
 #[test]
 fn inv_p7_a_second_server_on_a_state_names_the_first_and_changes_nothing() {
@@ -193,6 +193,67 @@ fn c098_a_socket_of_another_server_that_took_the_path_is_left_alone() {
     fs::write(home.socket(), "somebody's").unwrap();
     assert!(server.term().success());
     assert_eq!(fs::read(home.socket()).unwrap(), b"somebody's");
+}
+
+#[test]
+fn c098_a_removed_socket_is_made_again_and_nobody_loses_a_connection() {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let home = Home::new();
+    let server = Server::start(&home);
+    let pane = server.spawn(&home, &["/bin/cat"]);
+    let mut events = server.events();
+    let mut held = server.connect();
+    let mut attached = server.connect().attach(json!({"pane": pane, "cols": 80, "rows": 24}));
+    assert_eq!(server.status()["listening"]["state"], "ok");
+    let remove: [(&str, &dyn Fn()); 3] = [
+        ("the file", &|| fs::remove_file(home.socket()).unwrap()),
+        ("the directory", &|| fs::remove_dir_all(home.path("run")).unwrap()),
+        ("the directory, renamed", &|| fs::rename(home.path("run"), home.path("old")).unwrap()),
+    ];
+    for (what, remove) in remove {
+        let before = server.stderr().matches("was removed and made again").count();
+        remove();
+        let listening = wait_for(what, || {
+            let listening = held.call("server.status", json!({})).unwrap()["listening"].clone();
+            let told = server.stderr().matches("was removed and made again").count();
+            (listening["state"] == "restored" && told > before).then_some(listening)
+        });
+        assert!(listening["detail"].as_str().unwrap().contains("made again at"), "{listening}");
+        let mode = fs::metadata(home.socket()).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600, "{what}");
+        assert_eq!(server.panes().len(), 1, "{what}");
+        attached.input(&format!("after {what}\r"));
+        attached.wait_text(&format!("after {what}"));
+        server.ask("pane.rename", json!({"pane": pane, "title": what}));
+        events.wait("pane.updated", |payload| payload["pane_id"] == *pane);
+    }
+    let status = std::process::Command::new(env!("CARGO_BIN_EXE_signaltty"))
+        .args(["--socket".as_ref(), home.socket().as_os_str(), "status".as_ref()])
+        .output()
+        .unwrap();
+    let text = String::from_utf8(status.stdout).unwrap();
+    assert!(text.contains("listening restored: ") && text.contains("was removed"), "{text}");
+}
+
+#[test]
+fn c098_what_takes_the_place_of_the_socket_is_left_alone_while_it_is_there() {
+    let home = Home::new();
+    let server = Server::start(&home);
+    let mut held = server.connect();
+    let mut state = || {
+        let status = held.call("server.status", json!({})).unwrap();
+        status["listening"]["state"].as_str().unwrap().to_owned()
+    };
+    assert_eq!(state(), "ok");
+    fs::write(home.path("other"), "somebody's").unwrap();
+    fs::rename(home.path("other"), home.socket()).unwrap();
+    wait_until("the server to notice", || state() == "taken");
+    assert_eq!(fs::read(home.socket()).unwrap(), b"somebody's");
+    assert!(server.stderr().contains("something else is there"), "{}", server.stderr());
+    fs::remove_file(home.socket()).unwrap();
+    wait_until("the socket", || state() == "restored");
+    assert_eq!(server.panes().len(), 0);
 }
 
 #[test]
