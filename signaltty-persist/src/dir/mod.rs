@@ -12,7 +12,7 @@ mod safety;
 use std::io;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
@@ -45,6 +45,8 @@ struct Held<F: Fs> {
     owner_unwritten: Option<PathError>,
     /// Where the snapshot is, if a link in its place leads elsewhere.
     linked: Option<Linked<F>>,
+    /// Directories in which a new name is not durable yet.
+    unsettled: Mutex<Vec<PathBuf>>,
 }
 
 /// Where the snapshot is: a directory and its name there.
@@ -78,9 +80,9 @@ impl StateDir<OsFs> {
     ///
     /// [`OpenError::Held`] if another server has it. Nothing is changed then.
     pub fn open(path: &Path, owner: &Owner) -> Result<Self, OpenError> {
-        let (fs, path) = safety::open_checked(path)?;
+        let (fs, path, changed) = safety::open_checked(path)?;
         let linked = linked::resolve(&path.join(SNAPSHOT))?;
-        Self::lock_with(fs, path, owner, linked)
+        Self::lock_with(fs, path, owner, linked, changed)
     }
 }
 
@@ -101,7 +103,7 @@ impl<F: Fs> StateDir<F> {
     ///
     /// [`OpenError::Held`] if another server has it. Nothing is changed then.
     pub fn lock(fs: F, path: PathBuf, owner: &Owner) -> Result<Self, OpenError> {
-        Self::lock_with(fs, path, owner, None)
+        Self::lock_with(fs, path, owner, None, Vec::new())
     }
 
     fn lock_with(
@@ -109,6 +111,7 @@ impl<F: Fs> StateDir<F> {
         path: PathBuf,
         owner: &Owner,
         linked: Option<Linked<F>>,
+        changed: Vec<PathBuf>,
     ) -> Result<Self, OpenError> {
         let mut lock = match fs.lock(LOCK) {
             Ok(lock) => lock,
@@ -119,7 +122,9 @@ impl<F: Fs> StateDir<F> {
             path: path.join(LOCK),
             source,
         });
-        Ok(Self { held: Arc::new(Held { fs, path, _lock: Some(lock), owner_unwritten, linked }) })
+        let (_lock, unsettled) = (Some(lock), Mutex::new(changed));
+        let held = Held { fs, path, _lock, owner_unwritten, linked, unsettled };
+        Ok(Self { held: Arc::new(held) })
     }
 
     /// Where it is, with links resolved.
@@ -140,7 +145,22 @@ impl<F: Fs> StateDir<F> {
     }
 
     fn look_with(fs: F, path: PathBuf, linked: Option<Linked<F>>) -> Self {
-        Self { held: Arc::new(Held { fs, path, _lock: None, owner_unwritten: None, linked }) }
+        let (_lock, owner_unwritten, unsettled) = (None, None, Mutex::default());
+        let held = Held { fs, path, _lock, owner_unwritten, linked, unsettled };
+        Self { held: Arc::new(held) }
+    }
+
+    /// Makes durable that the directory is there, if it was made at this start. To
+    /// be done before anything in it is called durable, and not before a server
+    /// listens.
+    pub(crate) fn settle(&self) -> Result<(), PathError> {
+        // The names are gone only once they are durable.
+        let mut changed = self.held.unsettled.lock().unwrap_or_else(PoisonError::into_inner);
+        while let Some(parent) = changed.first() {
+            safety::sync(parent)?;
+            changed.remove(0);
+        }
+        Ok(())
     }
 
     /// Where the snapshot is read and written.

@@ -19,10 +19,12 @@ use rustix::io::Errno;
 use crate::error::{OpenError, PathError, Unsafe};
 use crate::fs::{Fs, OsFs};
 
-/// Makes the directory if needed, resolves links once, checks and opens it.
-pub(super) fn open_checked(path: &Path) -> Result<(OsFs, PathBuf), OpenError> {
+/// Makes the directory if needed, resolves links once, checks and opens it. Also
+/// gives the directories in which a new name is not durable yet, inner ones last.
+pub(super) fn open_checked(path: &Path) -> Result<(OsFs, PathBuf, Vec<PathBuf>), OpenError> {
     let asked = std::path::absolute(path).map_err(at("resolve", path))?;
-    make_missing(&asked)?;
+    let mut changed = Vec::new();
+    make_missing(&asked, &mut changed)?;
     let real = asked.canonicalize().map_err(at("resolve", &asked))?;
     for link in asked.ancestors().filter(|ancestor| ancestor.is_symlink()) {
         // Whoever can replace the link chooses the directory.
@@ -44,10 +46,10 @@ pub(super) fn open_checked(path: &Path) -> Result<(OsFs, PathBuf), OpenError> {
     if mode & OTHERS_WRITE != 0 {
         return Err(OpenError::Unsafe { path: real, why: Unsafe::Writable { mode } });
     }
-    Ok((fs, real))
+    Ok((fs, real, changed))
 }
 
-fn make_missing(path: &Path) -> Result<(), OpenError> {
+fn make_missing(path: &Path, changed: &mut Vec<PathBuf>) -> Result<(), OpenError> {
     match path.metadata() {
         Ok(_) => return Ok(()),
         Err(error) if error.kind() == ErrorKind::NotFound => {}
@@ -56,7 +58,7 @@ fn make_missing(path: &Path) -> Result<(), OpenError> {
     let Some(parent) = path.parent() else {
         return Ok(());
     };
-    make_missing(parent)?;
+    make_missing(parent, changed)?;
     // Where others can write, what is made may be theirs a moment later.
     let parent = parent.canonicalize().map_err(at("resolve", parent))?;
     check_above(&parent)?;
@@ -65,7 +67,8 @@ fn make_missing(path: &Path) -> Result<(), OpenError> {
             // A strange umask can take even the owner's own rights.
             std::fs::set_permissions(path, std::fs::Permissions::from_mode(PRIVATE))
                 .map_err(at("protect", path))?;
-            sync(&parent)
+            changed.push(parent);
+            Ok(())
         }
         // Another server made it in between.
         Err(error) if error.kind() == ErrorKind::AlreadyExists && path.is_dir() => Ok(()),
@@ -75,12 +78,16 @@ fn make_missing(path: &Path) -> Result<(), OpenError> {
 
 /// Makes the name of a new directory durable: what is in a directory is no more
 /// durable than that.
-fn sync(parent: &Path) -> Result<(), OpenError> {
+pub(super) fn sync(parent: &Path) -> Result<(), PathError> {
+    let error = |operation| {
+        let path = parent.to_owned();
+        move |source| PathError { operation, path, source }
+    };
     match OsFs::open_dir(parent) {
-        Ok(parent_dir) => parent_dir.sync().map_err(at("sync", parent)),
+        Ok(parent_dir) => parent_dir.sync().map_err(error("sync")),
         // One may write to a directory and not read it; then it must do without.
-        Err(error) if error.kind() == ErrorKind::PermissionDenied => Ok(()),
-        Err(error) => Err(at("open", parent)(error)),
+        Err(denied) if denied.kind() == ErrorKind::PermissionDenied => Ok(()),
+        Err(other) => Err(error("open")(other)),
     }
 }
 

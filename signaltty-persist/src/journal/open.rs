@@ -57,6 +57,7 @@ impl<F: Fs> Journal<F> {
     ///
     /// Nothing is lost then: a later try finds what this one found.
     pub fn open(dir: &StateDir<F>, start: Start) -> Result<OpenedJournal<F>, JournalError> {
+        dir.settle()?;
         let fs = dir.fs();
         let survey = Survey::of(fs).map_err(dir.error("read the journal in", ""))?;
         if let Some((found, name)) = survey.future() {

@@ -166,6 +166,7 @@ impl<F: Fs> Store<F> {
         if session.is_empty() && self.full && !session.emptied_by_user {
             return Err(SaveError::EmptyOverFull);
         }
+        self.dir.settle().map_err(SaveError::Write)?;
         let content = Content::of(session)?;
         let fingerprint = content.fingerprint();
         // Replacing a name keeps the old content until the new one is there. A
