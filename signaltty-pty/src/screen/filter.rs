@@ -70,6 +70,12 @@ impl Filter {
             match self.state {
                 State::Ground => self.ground(rest, &mut input, sink),
                 State::Osc => self.command(rest, &mut input, sink),
+                // Most of a sequence at once: some output has one for each letter.
+                State::Control if rest.first().is_some_and(is_parameter) => {
+                    let length = rest.iter().take_while(|byte| is_parameter(byte)).count();
+                    self.keep(rest.get(..length).unwrap_or_default());
+                    input.at += length;
+                }
                 _ => {
                     let Some(&byte) = rest.first() else { break };
                     input.at += 1;
@@ -167,7 +173,7 @@ impl Filter {
             (State::Escape | State::OscEscape | State::Intermediate, 0x20..=0x2f) => {
                 State::Intermediate
             }
-            (State::Control, 0x20..=0x3f) => State::Control,
+            (State::Control, _) if is_parameter(&byte) => State::Control,
             _ => State::Ground,
         };
         if self.state == State::OscEscape {
@@ -190,7 +196,7 @@ impl Filter {
 
     fn keep(&mut self, bytes: &[u8]) {
         let room = (MAX_UNFINISHED + 1).saturating_sub(self.unfinished.len());
-        self.unfinished.extend(bytes.iter().take(room));
+        self.unfinished.extend_from_slice(bytes.get(..room).unwrap_or(bytes));
     }
 
     /// Takes as much of `rest` as belongs to the current command.
@@ -228,6 +234,11 @@ impl Filter {
             sink(Piece::Command(self.unfinished.get(2..).unwrap_or_default()));
         }
     }
+}
+
+/// Whether a byte stands between the beginning and the end of a control sequence.
+fn is_parameter(byte: &u8) -> bool {
+    matches!(byte, 0x20..=0x3f)
 }
 
 /// How many bytes at the end of `text` are the beginning of a character.

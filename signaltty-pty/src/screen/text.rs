@@ -53,7 +53,8 @@ fn runs<T: Timeout>(parser: &mut Processor<T>, driver: &mut Driver<'_>, text: &[
         let ahead = ahead.get(..driver.term.columns()).unwrap_or(ahead);
         let run = plain_run(ahead);
         if run < WORTHWHILE {
-            at += run.max(1);
+            let other = ahead.iter().skip(run).take_while(|byte| !is_plain(byte)).count();
+            at += (run + other).max(1);
             continue;
         }
         if at.checked_sub(1).and_then(|before| rest.get(before)).is_some_and(|b| !b.is_ascii()) {
@@ -71,14 +72,18 @@ fn runs<T: Timeout>(parser: &mut Processor<T>, driver: &mut Driver<'_>, text: &[
     parser.advance(driver, rest.get(long..).unwrap_or_default());
 }
 
+fn is_plain(byte: &u8) -> bool {
+    matches!(byte, 0x20..=0x7e)
+}
+
 /// How many bytes at the beginning of `text` are printable ASCII.
 fn plain_run(text: &[u8]) -> usize {
-    let plain = |byte: &u8| matches!(byte, 0x20..=0x7e);
     let blocks = text.chunks_exact(BLOCK);
     // A whole block at a time has no branches inside.
-    let whole = blocks.take_while(|block| block.iter().fold(true, |all, b| all & plain(b))).count();
+    let whole =
+        blocks.take_while(|block| block.iter().fold(true, |all, b| all & is_plain(b))).count();
     let rest = text.get(whole * BLOCK..).unwrap_or_default();
-    whole * BLOCK + rest.iter().take(BLOCK).take_while(|byte| plain(byte)).count()
+    whole * BLOCK + rest.iter().take(BLOCK).take_while(|byte| is_plain(byte)).count()
 }
 
 /// How many bytes at the beginning of `text` are whole lines of printable ASCII
