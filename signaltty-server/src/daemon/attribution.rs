@@ -92,6 +92,11 @@ impl Launches {
         }
     }
 
+    /// Whether a launch's own process has this number.
+    pub(crate) fn has_root(&self, pid: u32) -> bool {
+        self.by_root.contains_key(&pid)
+    }
+
     /// The launch whose own process this is.
     pub(crate) fn rooted_at(&self, pid: u32, start_ticks: u64) -> Option<&LaunchRecord> {
         let launch = self.of(*self.by_root.get(&pid)?)?;

@@ -8,6 +8,9 @@
 //! its person did not ask for. It does not lock it in: programs of one user can
 //! leave their ancestors behind.
 
+use std::fs::File;
+use std::io::Read as _;
+
 use serde_json::{Value, json};
 use signaltty_adapters::{Adapters, AgentHost};
 use signaltty_core::id::InstanceId;
@@ -30,7 +33,7 @@ impl Daemon {
         if self.settings.agents.control == Control::All || method.starts_with("agent.") {
             return Ok(());
         }
-        let Some(pid) = peer.pid else {
+        let Some(pid) = peer.pid.filter(|pid| is_in_a_pane(&self.launches, *pid)) else {
             return Ok(());
         };
         let Some(instance) = agent_above(&*self.host, &self.launches, &self.adapters, pid) else {
@@ -53,6 +56,34 @@ impl Daemon {
         );
         Err(WireError::new(code::FORBIDDEN, message))
     }
+}
+
+/// Whether a launch's own process may be among these ancestors. Most callers are
+/// in no pane, and for them this is all that is read.
+fn is_in_a_pane(launches: &Launches, pid: u32) -> bool {
+    let mut at = pid;
+    for _ in 0..HOPS {
+        if launches.has_root(at) {
+            return true;
+        }
+        match parent(at) {
+            Some(parent) if parent > 1 => at = parent,
+            _ => return false,
+        }
+    }
+    false
+}
+
+/// The parent of a process, with one small read: every request asks for some.
+fn parent(pid: u32) -> Option<u32> {
+    let mut buffer = [0; 512];
+    let mut file = File::open(format!("/proc/{pid}/stat")).ok()?;
+    let length = file.read(&mut buffer).ok()?;
+    let stat = buffer.get(..length)?;
+    // Its name may hold anything, a parenthesis too.
+    let after = stat.iter().rposition(|byte| *byte == b')')?;
+    let fields = std::str::from_utf8(stat.get(after + 1..)?).ok()?;
+    fields.split_ascii_whitespace().nth(1)?.parse().ok()
 }
 
 /// The pane's process in whose tree an agent started this one.

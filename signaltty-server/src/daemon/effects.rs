@@ -1,5 +1,6 @@
 //! Performs effects. Decides nothing.
 
+use std::cell::RefCell;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -172,12 +173,12 @@ impl Daemon {
         let env = waiting.and_then(|waiting| waiting.env.take());
         let base = env.as_ref().unwrap_or(&self.server_env);
         let launcher = Launcher {
+            ports: RefCell::new(&mut self.ports),
             adapters: &self.adapters,
             hook_program: &self.hook_program,
             runtime_dir: &self.paths.runtime_dir,
             own_dir: &self.own_dir,
             socket: &self.paths.socket,
-            loopback_port: self.ports.next(),
         };
         let prepared = match launcher.prepare(pane, instance, command, size, base) {
             Ok(prepared) => prepared,

@@ -1,5 +1,6 @@
 //! From a spawn effect to a child's exact command, environment and files.
 
+use std::cell::RefCell;
 use std::ffi::OsString;
 use std::io::{self, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
@@ -19,6 +20,7 @@ use signaltty_core::session::{Program, SpawnCommand};
 use signaltty_pty::{ResolveError, SpawnError, SpawnSpec};
 
 use super::environment::{Env, Place, for_pane, host};
+use super::ports::Ports;
 use super::random::Secret;
 
 /// What is needed to start something.
@@ -29,8 +31,8 @@ pub(crate) struct Launcher<'a> {
     /// What of it is this server's alone.
     pub(crate) own_dir: &'a Path,
     pub(crate) socket: &'a Path,
-    /// For the agent's own server, if it has one.
-    pub(crate) loopback_port: Option<u16>,
+    /// Asked for one for the agent's own server, where there is an agent.
+    pub(crate) ports: RefCell<&'a mut Ports>,
 }
 
 /// A start, ready for the main thread.
@@ -137,7 +139,7 @@ impl Launcher<'_> {
             hook_program: self.hook_program,
             instance,
             secret: secret.as_str(),
-            loopback_port: self.loopback_port,
+            loopback_port: self.ports.borrow_mut().next(),
         };
         let plain = launch.clone();
         let as_it_is = |why| PreparedLaunch {
