@@ -44,7 +44,9 @@ impl Pty {
     ///
     /// Outside a tokio runtime with IO and time enabled.
     pub fn register(self) -> io::Result<AsyncPty> {
-        Ok(AsyncPty { master: Watched::new(self.master, Interest::READABLE | Interest::WRITABLE)? })
+        // Room is waited for where a write found none: watched for both, it would be
+        // told of after everything that the program reads.
+        Ok(AsyncPty { master: Watched::new(self.master, Interest::READABLE)? })
     }
 
     /// Sets the size; programs in the foreground are told if it changed.
@@ -102,18 +104,30 @@ impl AsyncPty {
     /// [`io::ErrorKind::WouldBlock`] if there is nothing after all, else as
     /// [`read`](Self::read).
     pub fn read_ready(&self, buffer: &mut [u8]) -> io::Result<usize> {
-        let mut filled = 0;
-        while let Some(rest) = buffer.get_mut(filled..).filter(|rest| !rest.is_empty()) {
-            let read = self.master.get().try_io(Interest::READABLE, |fd| read_some(fd, rest));
-            match read {
-                // What was read before is not lost: the next call says it again.
-                Ok(0) | Err(_) if filled > 0 => break,
-                Ok(0) => return Ok(0),
-                Ok(count) => filled += count,
-                Err(error) => return Err(error),
-            }
-        }
-        Ok(filled)
+        let master = self.master.get();
+        fill(buffer, |rest| master.try_io(Interest::READABLE, |fd| read_some(fd, rest)))
+    }
+
+    /// Reads what is there, as much as fits, without waiting and without the
+    /// runtime.
+    ///
+    /// # Errors
+    ///
+    /// As [`try_read`](Self::try_read).
+    pub fn read_now(&self, buffer: &mut [u8]) -> io::Result<usize> {
+        fill(buffer, |rest| self.try_read(rest))
+    }
+
+    /// Blocks this thread until there is something to read, or the end, or the
+    /// time is over; whether there is.
+    ///
+    /// # Errors
+    ///
+    /// Whatever the kernel says; none is expected on an open terminal.
+    pub fn readable_within(&self, time: Duration) -> io::Result<bool> {
+        let mut polled = [PollFd::new(self.master.get().get_ref(), PollFlags::IN)];
+        let time = Timespec::try_from(time).unwrap_or_default();
+        Ok(retry_on_intr(|| poll(&mut polled, Some(&time)))? > 0)
     }
 
     /// Reads what is there without waiting.
@@ -141,8 +155,10 @@ impl AsyncPty {
             }
             // Linux tells a writer of room that a reading program made, and not
             // of room that the line editor made by discarding what it was given.
-            if let Ok(ready) = timeout(RETRY, self.master.get().writable()).await {
-                ready?.clear_ready();
+            let copy = self.master.get().get_ref().try_clone()?;
+            let watched = Watched::new(copy, Interest::WRITABLE)?;
+            if let Ok(ready) = timeout(RETRY, watched.get().writable()).await {
+                let _room = ready?;
             }
         }
     }
@@ -206,6 +222,24 @@ impl AsyncPty {
 
 /// How long a full terminal is left alone before it is asked again.
 const RETRY: Duration = Duration::from_millis(10);
+
+/// Reads until the buffer is full or nothing more is there.
+fn fill(
+    buffer: &mut [u8],
+    mut read: impl FnMut(&mut [u8]) -> io::Result<usize>,
+) -> io::Result<usize> {
+    let mut filled = 0;
+    while let Some(rest) = buffer.get_mut(filled..).filter(|rest| !rest.is_empty()) {
+        match read(rest) {
+            // What was read before is not lost: the next call says it again.
+            Ok(0) | Err(_) if filled > 0 => break,
+            Ok(0) => return Ok(0),
+            Ok(count) => filled += count,
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(filled)
+}
 
 fn read_some(fd: &OwnedFd, buffer: &mut [u8]) -> io::Result<usize> {
     match retry_on_intr(|| rustix::io::read(fd, &mut *buffer)) {

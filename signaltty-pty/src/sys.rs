@@ -162,6 +162,19 @@ pub fn give_memory_back() {
     }
 }
 
+/// Gives back what the allocator has free at the moment, wherever it is.
+///
+/// Takes about a millisecond for ten MiB, in which other threads wait for memory.
+/// Other allocators than the GNU C library's are left alone.
+pub fn trim_memory() {
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    // SAFETY: `malloc_trim` takes an integer and locks what it changes; memory that
+    // is in use is not touched.
+    unsafe {
+        libc::malloc_trim(0);
+    }
+}
+
 /// Bytes of an allocation that has pages of its own, and of free memory that may
 /// stay: what the allocator begins with.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]

@@ -17,5 +17,7 @@ pub mod protocol;
 #[cfg(feature = "daemon")]
 pub mod serve;
 mod service;
+#[cfg(any(feature = "client", feature = "daemon"))]
+mod stream;
 #[cfg(feature = "tui")]
 mod tui;

@@ -1,20 +1,21 @@
 //! A connection that carries a pane.
 
+use std::io::{self, IoSlice};
 use std::path::{Path, PathBuf};
 
-use bytes::BytesMut;
-use tokio::io::AsyncWriteExt as _;
+use bytes::{Buf as _, BytesMut};
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 
 use super::ClientError;
 use super::line::LineReader;
 use crate::protocol::frame::{Frame, FrameReader};
+use crate::stream::{ReadEnd, WriteEnd, split};
 
 /// An attached pane: what it prints comes in, what is typed goes out.
 #[derive(Debug)]
 pub struct Attached {
     /// Frames from the server, the screen first.
-    pub frames: FrameReader<OwnedReadHalf>,
+    pub frames: FrameReader<ReadEnd>,
     /// Frames to the server.
     pub writer: FrameWriter,
     /// Columns and rows of the pane's terminal, where the server says so. The
@@ -26,7 +27,7 @@ pub struct Attached {
 #[derive(Debug)]
 pub struct FrameWriter {
     socket: PathBuf,
-    writer: OwnedWriteHalf,
+    writer: WriteEnd,
     buffer: BytesMut,
 }
 
@@ -36,13 +37,17 @@ impl Attached {
         lines: LineReader<OwnedReadHalf>,
         writer: OwnedWriteHalf,
         size: Option<(u16, u16)>,
-    ) -> Self {
+    ) -> Result<Self, ClientError> {
         let (reader, buffered) = lines.into_parts();
-        Self {
+        let whole = reader.reunite(writer).map_err(io::Error::other);
+        let (reader, writer) = whole
+            .and_then(split)
+            .map_err(|source| ClientError::io("attach over", &socket, source))?;
+        Ok(Self {
             frames: FrameReader::new(reader, buffered),
             writer: FrameWriter { socket, writer, buffer: BytesMut::new() },
             size,
-        }
+        })
     }
 }
 
@@ -73,8 +78,21 @@ impl FrameWriter {
     ///
     /// When the connection is gone.
     pub async fn flush(&mut self) -> Result<(), ClientError> {
-        let sent = self.writer.write_all_buf(&mut self.buffer).await;
+        let sent = self.flush_io().await;
         sent.map_err(|source| ClientError::io("write to", &self.socket, source))
+    }
+
+    async fn flush_io(&mut self) -> io::Result<()> {
+        while !self.buffer.is_empty() {
+            match self.writer.try_write(&[IoSlice::new(&self.buffer)]) {
+                Ok(count) => self.buffer.advance(count),
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    self.writer.writable().await?;
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
     }
 
     /// Where the server listens.

@@ -26,6 +26,7 @@ use tokio::io::AsyncWriteExt as _;
 use tokio::net::UnixStream;
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 
+pub use crate::stream::ReadEnd;
 pub use attached::{Attached, FrameWriter};
 pub use error::ClientError;
 pub use events::Events;
@@ -172,7 +173,7 @@ impl Client {
         let reply: Value = self.call("pane.attach", params).await?;
         let number = |name: &str| u16::try_from(reply.get(name)?.as_u64()?).ok();
         let size = number("cols").zip(number("rows"));
-        Ok(Attached::new(self.socket, self.lines, self.writer, size))
+        Attached::new(self.socket, self.lines, self.writer, size)
     }
 
     /// Splits the connection, for many requests whose replies come later, in

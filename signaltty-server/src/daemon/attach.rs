@@ -8,7 +8,6 @@ use bytes::{Bytes, BytesMut};
 use serde_json::Value;
 use signaltty_core::id::PaneId;
 use tokio::net::UnixStream;
-use tokio::net::unix::OwnedReadHalf;
 use tokio::sync::{Semaphore, mpsc};
 
 use super::client_queue::{ClientSocket, client_queue};
@@ -18,6 +17,7 @@ use super::pane_input;
 use super::pane_task::{BUG, PaneMessage};
 use crate::protocol::WireError;
 use crate::protocol::frame::{Frame, FrameReader};
+use crate::stream::{ReadEnd, split};
 
 /// What a connection needs to become an attached one.
 pub(crate) struct Attachment {
@@ -73,8 +73,14 @@ pub(crate) async fn serve(
     attached: Attached,
     events: mpsc::Sender<Event>,
 ) -> io::Result<()> {
-    let (read, write) = stream.into_split();
     let Attached { pane, messages, room, read_only, id, socket } = attached;
+    let (read, write) = match split(stream) {
+        Ok(ends) => ends,
+        Err(error) => {
+            let _ = messages.send(PaneMessage::Detach(id)).await;
+            return Err(error);
+        }
+    };
     socket.open(write);
     let _ = events.send(Event::Client { pane, what: ClientFact::Seen }).await;
     let writer = write_frames(socket, id, messages.clone());
@@ -139,7 +145,7 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    async fn serve(&self, mut frames: FrameReader<OwnedReadHalf>) -> io::Result<()> {
+    async fn serve(&self, mut frames: FrameReader<ReadEnd>) -> io::Result<()> {
         while let Some(frame) = frames.next().await? {
             // A process that ended takes nothing any more. The connection goes on
             // until its client has been told so.

@@ -11,11 +11,10 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering, fence};
 use std::sync::{Arc, OnceLock};
 
 use bytes::{Bytes, BytesMut};
-use rustix::net::{Shutdown, shutdown};
-use tokio::net::unix::OwnedWriteHalf;
 use tokio::sync::mpsc;
 
 use crate::protocol::frame::{Frame, HEADER, output_header};
+use crate::stream::WriteEnd;
 
 /// Frames that may wait for a client. When it is full the client's backlog is
 /// dropped and replaced by a repaint.
@@ -65,7 +64,7 @@ struct Shared {
     /// Pieces that were queued and are not yet with the socket.
     unwritten: AtomicUsize,
     /// Where the client reads, once its connection carries frames.
-    socket: OnceLock<OwnedWriteHalf>,
+    socket: OnceLock<WriteEnd>,
 }
 
 /// The pane's end.
@@ -140,7 +139,7 @@ impl ClientQueue {
         }
         let header = output_header(chunk.len());
         // A connection that failed is found out by its own task.
-        socket.try_write_vectored(&[IoSlice::new(&header), IoSlice::new(chunk)]).ok()
+        socket.try_write(&[IoSlice::new(&header), IoSlice::new(chunk)]).ok()
     }
 
     fn queue(&self, piece: Piece) -> Result<(), NotSent> {
@@ -184,7 +183,7 @@ impl ClientQueue {
 
 impl ClientSocket {
     /// The connection carries frames from now on.
-    pub(crate) fn open(&self, socket: OwnedWriteHalf) {
+    pub(crate) fn open(&self, socket: WriteEnd) {
         let _ = self.shared.socket.set(socket);
     }
 
@@ -215,7 +214,7 @@ impl ClientSocket {
     pub(crate) async fn write_all(&self, mut bytes: &[u8]) -> io::Result<()> {
         let socket = self.shared.socket.get().ok_or(io::ErrorKind::NotConnected)?;
         while !bytes.is_empty() {
-            match socket.try_write(bytes) {
+            match socket.try_write(&[IoSlice::new(bytes)]) {
                 Ok(count) => bytes = bytes.get(count..).unwrap_or_default(),
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
                     socket.writable().await?;
@@ -229,7 +228,7 @@ impl ClientSocket {
     /// Ends what the client reads, also where the pane still knows it.
     pub(crate) fn close(&self) {
         if let Some(socket) = self.shared.socket.get() {
-            let _ = shutdown(socket.as_ref(), Shutdown::Write);
+            socket.close();
         }
     }
 }
@@ -247,6 +246,7 @@ mod tests {
 
     use super::*;
     use crate::protocol::frame::FrameReader;
+    use crate::stream::split;
 
     /// What a client that reads slowly gets is what was printed, in order,
     /// whichever of the two ways each piece of it took.
@@ -256,7 +256,7 @@ mod tests {
         runtime.block_on(async {
             let (ours, theirs) = UnixStream::pair().unwrap();
             let (queue, mut socket) = client_queue();
-            let (_read, write) = ours.into_split();
+            let (_read, write) = split(ours).unwrap();
             assert_eq!(queue.output(b"before;", &mut None), Ok(()), "it waits for the reply");
             socket.open(write);
             let mut printed = b"before;".to_vec();
@@ -306,7 +306,7 @@ mod tests {
         runtime.block_on(async {
             let (ours, mut theirs) = UnixStream::pair().unwrap();
             let (queue, socket) = client_queue();
-            let (read, write) = ours.into_split();
+            let (read, write) = split(ours).unwrap();
             socket.open(write);
             drop((read, socket));
             assert_eq!(theirs.read(&mut [0; 8]).await.unwrap(), 0);

@@ -10,6 +10,8 @@ use std::time::Duration;
 use signaltty_pty::{Asleep, HistoryLimit, READ_BUFFER, Screen, ScreenEvent, Size};
 use tokio::time::Instant;
 
+use super::trim::trim_soon;
+
 /// A pane sleeps once it was quiet for so long.
 const SLEEP_AFTER: Duration = Duration::from_millis(700);
 
@@ -100,7 +102,10 @@ impl PaneScreen {
         let before = std::mem::replace(&mut self.state, State::Awake(Box::new(nothing)));
         self.state = match before {
             State::Awake(screen) => match screen.sleep() {
-                Ok(asleep) => State::Asleep(Box::new(asleep)),
+                Ok(asleep) => {
+                    trim_soon();
+                    State::Asleep(Box::new(asleep))
+                }
                 Err(screen) => State::Awake(screen),
             },
             asleep @ State::Asleep(_) => asleep,

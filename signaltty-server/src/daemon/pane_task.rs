@@ -183,14 +183,14 @@ fn known(instance: InstanceId, status: std::io::Result<ExitStatus>) -> ExitStatu
     })
 }
 
-struct Pane {
+pub(super) struct Pane {
     instance: InstanceId,
-    pty: AsyncPty,
+    pub(super) pty: AsyncPty,
     screen: PaneScreen,
-    size: watch::Receiver<Size>,
+    pub(super) size: watch::Receiver<Size>,
     events: mpsc::Sender<Event>,
     clients: Clients,
-    input: InputQueue,
+    pub(super) input: InputQueue,
     dirty: bool,
     quiet_at: Option<Instant>,
     look_by: Option<Instant>,
@@ -233,13 +233,10 @@ impl Pane {
                 ready = self.pty.readable(), if open => match ready.and_then(|()| self.read()) {
                     Ok(Some(0)) => open = false,
                     Ok(Some(count)) => {
-                        self.tell().await;
-                        // A pane that prints without an end would else keep its
-                        // thread for a hundred such rounds, and everybody who
-                        // waits for that thread.
                         if count >= A_LOT {
-                            tokio::task::yield_now().await;
+                            self.read_on(messages).await;
                         }
+                        self.tell().await;
                     }
                     Ok(None) => {}
                     Err(error) => {
@@ -351,7 +348,7 @@ impl Pane {
         }
     }
 
-    fn output(&mut self, chunk: &[u8]) {
+    pub(super) fn output(&mut self, chunk: &[u8]) {
         if chunk.is_empty() {
             return;
         }

@@ -7,7 +7,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::{SyncSender, TrySendError};
+use std::sync::mpsc::TrySendError;
 
 use serde_json::{Value, json};
 use signaltty_core::id::ServerEpoch;
@@ -16,6 +16,7 @@ use signaltty_core::time::UnixMillis;
 use signaltty_persist::journal::{Erased, View};
 use tokio::sync::{broadcast, oneshot};
 
+use super::bounded::Sender;
 use super::clock::{rfc3339, wall};
 use super::effects::to_value;
 use crate::protocol as wire;
@@ -33,7 +34,7 @@ pub(crate) const BEHIND: usize = 4 * 1_024;
 /// Hands events to the recorder. The recorder ends once this is gone, after it
 /// recorded what was handed over.
 pub(crate) struct Publisher {
-    jobs: SyncSender<Job>,
+    jobs: Sender<Job>,
     shared: Arc<Shared>,
     epoch: ServerEpoch,
 }
@@ -117,7 +118,7 @@ pub(crate) struct Subscription {
 }
 
 impl Publisher {
-    pub(crate) fn new(jobs: SyncSender<Job>, shared: Arc<Shared>, epoch: ServerEpoch) -> Self {
+    pub(crate) fn new(jobs: Sender<Job>, shared: Arc<Shared>, epoch: ServerEpoch) -> Self {
         Self { jobs, shared, epoch }
     }
 

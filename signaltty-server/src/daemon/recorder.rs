@@ -10,7 +10,7 @@ mod outage;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
+use std::sync::mpsc::RecvTimeoutError;
 use std::thread;
 use std::time::Instant;
 
@@ -21,6 +21,7 @@ use signaltty_persist::journal::{Draft, Entry, Journal, Start, View};
 use tokio::sync::{broadcast, mpsc};
 
 use self::outage::Retry;
+use super::bounded::{Receiver, bounded};
 use super::clock::wall;
 use super::event::Event;
 use super::forget;
@@ -51,7 +52,7 @@ where
     F: Shown + Sync,
     F::File: Send + Sync,
 {
-    let (send, receive) = sync_channel(WAITING);
+    let (send, receive) = bounded(WAITING);
     let shared = Arc::new(Shared::default());
     shared.published.store(floor, Ordering::Release);
     let mut recorder = Recorder {

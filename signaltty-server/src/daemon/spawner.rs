@@ -4,10 +4,12 @@
 //! that forked it, so a thread of the runtime's pool must not be that thread.
 //! The main thread does nothing else.
 
-use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
+use std::sync::mpsc::TrySendError;
 
 use signaltty_pty::{Child, Pty, SpawnError, SpawnSpec};
 use tokio::sync::oneshot;
+
+use super::bounded::{Receiver, Sender, bounded};
 
 /// How many starts may wait; one more is refused, which the person sees.
 const WAITING: usize = 1_024;
@@ -24,7 +26,7 @@ struct Job {
 /// last of these is gone.
 #[derive(Clone)]
 pub(crate) struct Spawner {
-    jobs: SyncSender<Job>,
+    jobs: Sender<Job>,
 }
 
 /// The main thread's part.
@@ -34,7 +36,7 @@ pub(crate) struct MainThread {
 
 /// Both ends.
 pub(crate) fn spawner() -> (Spawner, MainThread) {
-    let (send, receive) = sync_channel(WAITING);
+    let (send, receive) = bounded(WAITING);
     (Spawner { jobs: send }, MainThread { jobs: receive })
 }
 

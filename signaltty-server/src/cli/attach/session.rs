@@ -3,7 +3,6 @@
 use std::io;
 
 use bytes::Bytes;
-use tokio::net::unix::OwnedReadHalf;
 use tokio::signal::unix::{SignalKind, signal};
 
 use super::clipboard::Clipboard;
@@ -11,7 +10,7 @@ use super::detach::DetachKeys;
 use super::terminal::{self, RawTerminal};
 use super::typing::Typing;
 use crate::cli::{Failure, Signals};
-use crate::client::{Attached, FrameWriter};
+use crate::client::{Attached, FrameWriter, ReadEnd};
 use crate::protocol::frame::{Frame, FrameReader};
 
 /// How the person wants it.
@@ -127,7 +126,7 @@ async fn send(
 
 /// Shows what comes.
 async fn show(
-    mut frames: FrameReader<OwnedReadHalf>,
+    mut frames: FrameReader<ReadEnd>,
     mut history: bool,
     clipboard: bool,
     notices: &mut Vec<String>,
