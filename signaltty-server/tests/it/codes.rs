@@ -344,7 +344,46 @@ fn more_connections_than_there_may_be() {
         .collect();
     let mut said = Said::new(&home);
     said.refused("a fifth connection", server.connect().reply());
+    drop(server);
+
+    fs::write(&config, "[limits]\nconnections_per_s = 10\n").unwrap();
+    let server = Server::start_with(&home, |command| {
+        command.arg("--config").arg(&config);
+    });
+    let failure = wait_for("too many at once", || {
+        let mut client = server.connect();
+        client.send("server.status", json!({}));
+        client.reply().err()
+    });
+    let wait = failure.details["retry_after_ms"].as_u64().unwrap();
+    assert!((1..=100).contains(&wait), "{wait}");
+    let failure = Failure { details: json!({"retry_after_ms": "N"}), ..failure };
+    said.refused("connections at a higher rate", Err(failure));
     compare("connections", &said);
+    // It passes.
+    wait_for("room", || server.connect().call("server.status", json!({})).ok());
+}
+
+#[test]
+fn requests_over_the_rate_wait_and_none_is_refused() {
+    let home = Home::new();
+    let config = home.path("config.toml");
+    fs::write(&config, "[limits]\nrequests_per_s = 20\n").unwrap();
+    let server = Server::start_with(&home, |command| {
+        command.arg("--config").arg(&config);
+    });
+    let mut client = server.connect();
+    let started = std::time::Instant::now();
+    for _ in 0..30 {
+        client.send("server.status", json!({}));
+    }
+    // Nobody else waits for it.
+    server.status();
+    for _ in 0..30 {
+        client.reply().unwrap();
+    }
+    // The first 20 at once, each of the others a twentieth of a second later.
+    assert!(started.elapsed() >= std::time::Duration::from_millis(450));
 }
 
 #[test]
