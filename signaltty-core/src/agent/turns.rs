@@ -111,6 +111,13 @@ impl Turns {
         self.marker
     }
 
+    /// Whether a prompt of ours went out and nobody has said yet what became of
+    /// it. The record tells by what stands after the anchor, which stays where it
+    /// is until then: behind the prompt it would have it sent again (S1-12).
+    pub fn awaits_word(&self) -> bool {
+        self.marker.is_some_and(|marker| marker.sent)
+    }
+
     /// How often the interrupted turn was tried by itself, over all starts.
     pub fn attempts(&self) -> u8 {
         self.attempts

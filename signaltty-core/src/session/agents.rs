@@ -380,7 +380,7 @@ impl super::PaneEntry {
             return Stored::NewConversation;
         }
         // An anchor never shrinks (D-3).
-        let used = anchor.user_messages > 0;
+        let used = anchor.user_messages > 0 && !agent.turns.awaits_word();
         let grows = |known: &Anchor| *known != anchor && !anchor.is_shorter_than(known);
         let changed =
             used && saved.is_some_and(|c| c.id == *id && c.anchor.as_ref().is_none_or(grows));

@@ -213,11 +213,15 @@ impl Session {
         let Some(entry) = self.panes.get_mut(&pane) else {
             return;
         };
-        let Some(saved) = entry.edit().agent.as_mut().and_then(|a| a.conversation.as_mut()) else {
+        let Some(agent) = entry.edit().agent.as_mut() else {
+            return;
+        };
+        let awaited = agent.turns.awaits_word();
+        let Some(saved) = agent.conversation.as_mut() else {
             return;
         };
         saved.cwd = resumed.cwd.clone();
-        if let Some(anchor) = anchor {
+        if let Some(anchor) = anchor.filter(|_| !awaited) {
             saved.anchor = Some(anchor);
         }
         if saved.id != id {

@@ -243,6 +243,33 @@ fn k08_row_d03_a_continuation_that_was_over_at_once_leaves_no_turn_behind() {
     assert_eq!(play.agent().last_failure, None);
 }
 
+/// Whether a prompt arrived is read from what stands after the anchor. An anchor
+/// behind it would have it sent again.
+#[test]
+fn s1_12_inv_r6_the_anchor_stays_before_a_prompt_that_nobody_accepted() {
+    let mut play = Play::interrupted(Mode::NeverAccepts, true, true);
+    play.start("");
+    assert!(play.agent().turns.marker().unwrap().sent);
+    let anchor = |play: &Play| play.agent().conversation.unwrap().anchor.unwrap();
+    let before = anchor(&play);
+    // It worked on the prompt, and its record is read again.
+    let instance = play.world.pane(pane(1)).state.instance().unwrap();
+    play.world.does(instance, Lifecycle::Idle);
+    play.world.anchored(instance, "A", 9);
+    assert_eq!(anchor(&play), before);
+    assert!(play.agent().turns.marker().unwrap().sent);
+    // Nor does a proof move it that a person asks for at the next start.
+    play.disk = play.world.saved();
+    play.start("read");
+    assert_eq!(anchor(&play), before);
+    // It moves once somebody said what became of the prompt.
+    play.start("");
+    assert_eq!(play.agent().turns.marker(), None);
+    let instance = play.world.pane(pane(1)).state.instance().unwrap();
+    play.world.anchored(instance, "A", 9);
+    assert_ne!(anchor(&play), before);
+}
+
 #[test]
 fn s1_24_a_planned_restart_continues_without_the_switches() {
     let mut play = Play::interrupted(Mode::Good, false, false);
