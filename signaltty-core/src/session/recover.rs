@@ -125,13 +125,16 @@ impl Session {
             return;
         }
         for (pane, planned, marked) in self.plans() {
-            match planned {
-                Planned::Leave(NoContinuation::TurnFinished) => {
-                    if let Some(agent) = self.agent_mut(pane) {
-                        agent.turns.forget_marker();
-                    }
-                    self.save.changed(now.mono);
+            // Its promise is over, whatever becomes of the conversation.
+            if let Planned::Leave(NoContinuation::TurnFinished)
+            | Planned::Resume { why: NoContinuation::TurnFinished, .. } = planned
+            {
+                if let Some(agent) = self.agent_mut(pane) {
+                    agent.turns.forget_marker();
                 }
+                self.save.changed(now.mono);
+            }
+            match planned {
                 Planned::Leave(_) => {}
                 Planned::Settle(why) => self.settle_turn(now, pane, why, marked, out),
                 Planned::Resume { permission, why } => {

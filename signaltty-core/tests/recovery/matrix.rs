@@ -2,8 +2,9 @@
 //! switches.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
-use signaltty_core::agent::AgentReport;
+use signaltty_core::agent::{AgentReport, Marker, MarkerOrigin, TurnId, Turns};
 use signaltty_core::pane::Lifecycle;
 use signaltty_core::session::{Command, Input};
 
@@ -241,6 +242,24 @@ fn k08_row_d03_a_continuation_that_was_over_at_once_leaves_no_turn_behind() {
     play.start("cleared");
     assert_eq!((play.start(""), play.prompts.len(), play.failures), ("D3", 1, 0));
     assert_eq!(play.agent().last_failure, None);
+}
+
+#[test]
+fn s1_9_the_mark_of_a_finished_turn_goes_also_where_the_conversation_is_reopened() {
+    let mut play = Play::interrupted(Mode::Good, true, true);
+    let marker = Marker {
+        turn: TurnId::new(1).unwrap(),
+        origin: MarkerOrigin::Automatic,
+        prepared: false,
+        sent: false,
+    };
+    let record = Arc::make_mut(&mut play.disk.panes[0]);
+    record.lifecycle = Lifecycle::Idle;
+    let agent = record.agent.as_mut().unwrap();
+    (agent.turns, agent.interrupted) = (Turns::from_saved(2, None, Some(marker), 0), true);
+    play.start("");
+    assert_eq!((play.prompts.len(), play.agent().turns.marker()), (0, None));
+    assert_eq!(play.world.state(pane(1)), "live");
 }
 
 /// Whether a prompt arrived is read from what stands after the anchor. An anchor
