@@ -1,6 +1,7 @@
 //! Tests of the layout module. Layouts are written in the text form and drawn
 //! where the picture matters.
 
+#[allow(clippy::disallowed_methods, reason = "the inputs of these tests are files")]
 mod corpus;
 mod edit;
 mod focus;
