@@ -89,6 +89,8 @@ mod error;
 pub mod fuzz;
 #[cfg(feature = "grok")]
 mod grok;
+#[cfg(any(feature = "claude", feature = "codex", feature = "grok"))]
+mod hook_payload;
 mod host;
 mod launch;
 #[cfg(any(feature = "claude", feature = "codex", feature = "demo", feature = "grok"))]
@@ -98,6 +100,8 @@ mod loopback;
 #[cfg(feature = "opencode")]
 mod opencode;
 mod options;
+#[cfg(any(feature = "claude", feature = "codex"))]
+mod permission;
 pub mod preflight;
 mod proc;
 mod question;

@@ -7,6 +7,7 @@ mod common;
 use std::fs;
 use std::path::Path;
 
+use common::record::{anchor, check_edit, continued, host, preflight};
 use common::{A, ClaudeStage, Z, id};
 use signaltty_adapters::conformance::Stage;
 use signaltty_adapters::testing::{FakeHost, block_on};
@@ -14,27 +15,8 @@ use signaltty_adapters::{Adapters, AgentAdapter};
 use signaltty_core::agent::{Anchor, Conversation, Extent, Fingerprint, Relation};
 use signaltty_core::restore::{FailureCode, Refusal};
 
-fn host() -> FakeHost {
-    FakeHost::with_programs(&["claude"])
-}
-
-fn preflight(stage: &ClaudeStage, saved: &Conversation) -> Result<Fingerprint, Refusal> {
-    block_on(stage.adapter.preflight(saved, &host()))
-}
-
-fn anchor(stage: &ClaudeStage, saved: &Conversation) -> Result<Anchor, Refusal> {
-    block_on(stage.adapter.anchor(saved, &host()))
-}
-
-/// A conversation of two turns that was saved, and goes on with a third.
 fn saved_and_continued() -> (ClaudeStage, Conversation) {
-    let mut stage = ClaudeStage::new();
-    let mut saved = stage.saved();
-    stage.turn(&saved.id, "first");
-    stage.turn(&saved.id, "second");
-    saved.anchor = Some(anchor(&stage, &saved).unwrap());
-    stage.turn(&saved.id, "third");
-    (stage, saved)
+    continued(ClaudeStage::new())
 }
 
 fn without_lines(text: &str, drop: impl Fn(&str) -> bool) -> String {
@@ -83,7 +65,7 @@ fn s0_39_the_config_directory_is_the_identity_variable() {
     fs::create_dir(&home).unwrap();
     fs::rename(stage.config(), home.join(".claude")).unwrap();
     saved.config_env = Default::default();
-    let mut host = host();
+    let mut host = host(&stage);
     host.home = Some(home);
     assert!(block_on(stage.adapter.anchor(&saved, &host)).is_ok());
 }
@@ -142,18 +124,7 @@ fn d3_what_extends_the_anchor_goes_on_and_nothing_else() {
     for (what, edit, expected) in table {
         let (stage, saved) = saved_and_continued();
         let path = stage.record(&saved.id);
-        let text = fs::read_to_string(&path).unwrap();
-        fs::write(&path, edit(&text)).unwrap();
-        let found = preflight(&stage, &saved);
-        let shown = found.as_ref().map(|found| found.relation);
-        assert_eq!(shown.map_err(|refusal| refusal.code), expected, "{what}: {found:?}");
-        // An anchor never shrinks, and never moves on to something else.
-        let expected = expected.and_then(|relation| match relation {
-            Relation::Extends => Ok(()),
-            Relation::Rewritten => Err(FailureCode::Rewritten),
-        });
-        let anew = anchor(&stage, &saved).map(|_| ()).map_err(|refusal| refusal.code);
-        assert_eq!(anew, expected, "{what}");
+        check_edit(&stage, (&saved, &path), what, edit, expected);
     }
 }
 

@@ -7,6 +7,7 @@ mod common;
 use std::fs;
 
 use common::grok::GrokStage;
+use common::record::{anchor, check_edit, code, continued, host, preflight};
 use common::{A, Z, id};
 use signaltty_adapters::conformance::Stage;
 use signaltty_adapters::testing::{FakeHost, block_on};
@@ -14,31 +15,8 @@ use signaltty_adapters::{Adapters, AgentAdapter};
 use signaltty_core::agent::{Anchor, Conversation, Extent, Fingerprint, Relation};
 use signaltty_core::restore::{FailureCode, Refusal};
 
-fn host() -> FakeHost {
-    FakeHost::with_programs(&["grok"])
-}
-
-fn preflight(stage: &GrokStage, saved: &Conversation) -> Result<Fingerprint, Refusal> {
-    block_on(stage.adapter.preflight(saved, &host()))
-}
-
-fn code(stage: &GrokStage, saved: &Conversation) -> FailureCode {
-    preflight(stage, saved).unwrap_err().code
-}
-
-fn anchor(stage: &GrokStage, saved: &Conversation) -> Result<Anchor, Refusal> {
-    block_on(stage.adapter.anchor(saved, &host()))
-}
-
-/// A conversation of two turns that was saved, and goes on with a third.
 fn saved_and_continued() -> (GrokStage, Conversation) {
-    let mut stage = GrokStage::new();
-    let mut saved = stage.saved();
-    stage.turn(&saved.id, "first");
-    stage.turn(&saved.id, "second");
-    saved.anchor = Some(anchor(&stage, &saved).unwrap());
-    stage.turn(&saved.id, "third");
-    (stage, saved)
+    continued(GrokStage::new())
 }
 
 #[test]
@@ -76,7 +54,7 @@ fn s0_39_the_home_is_the_identity_variable() {
     stage.turn(&saved.id, "first");
     fs::rename(stage.home(), stage.dir.path().join(".grok")).unwrap();
     saved.config_env = Default::default();
-    let mut host = host();
+    let mut host = host(&stage);
     host.home = Some(stage.dir.path().to_owned());
     assert!(block_on(stage.adapter.anchor(&saved, &host)).is_ok());
 }
@@ -117,18 +95,7 @@ fn d3_what_extends_the_anchor_goes_on_and_nothing_else() {
     for (what, edit, expected) in table {
         let (stage, saved) = saved_and_continued();
         let path = stage.record(&saved.id);
-        let text = fs::read_to_string(&path).unwrap();
-        fs::write(&path, edit(&text)).unwrap();
-        let found = preflight(&stage, &saved);
-        let shown = found.as_ref().map(|found| found.relation);
-        assert_eq!(shown.map_err(|refusal| refusal.code), expected, "{what}: {found:?}");
-        // An anchor never shrinks, and never moves on to something else.
-        let expected = expected.and_then(|relation| match relation {
-            Relation::Extends => Ok(()),
-            Relation::Rewritten => Err(FailureCode::Rewritten),
-        });
-        let anew = anchor(&stage, &saved).map(|_| ()).map_err(|refusal| refusal.code);
-        assert_eq!(anew, expected, "{what}");
+        check_edit(&stage, (&saved, &path), what, edit, expected);
     }
 }
 

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use super::question;
+use crate::permission;
 use crate::user_hooks::quoted;
 use crate::{AdapterError, Integration, Launch, LaunchContext, LaunchFile, PreparedLaunch};
 
@@ -153,7 +153,7 @@ pub(super) const EVENTS: [(&str, u32); 6] = [
     ("SessionStart", HOOK_SECONDS),
     ("SessionEnd", HOOK_SECONDS),
     ("UserPromptSubmit", HOOK_SECONDS),
-    (question::EVENT, QUESTION_SECONDS),
+    (permission::EVENT, QUESTION_SECONDS),
     ("Notification", HOOK_SECONDS),
     ("Stop", HOOK_SECONDS),
 ];

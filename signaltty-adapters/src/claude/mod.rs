@@ -11,7 +11,6 @@ mod evidence;
 mod hooks;
 pub(crate) mod line;
 mod options;
-mod question;
 mod record;
 mod report;
 mod turn;
@@ -33,7 +32,7 @@ use crate::{
     IdForm, InstanceView, Launch, LaunchContext, OfficialCommand, PreparedLaunch, Question,
     UserFile, UserHooks,
 };
-use crate::{account, preflight};
+use crate::{account, permission, preflight};
 
 /// The adapter of Claude Code.
 #[derive(Debug, Clone)]
@@ -118,7 +117,7 @@ impl AgentAdapter for ClaudeAdapter {
     }
 
     fn question(&self, report: &HookReport<'_>) -> Option<Question> {
-        question::read(report)
+        permission::read(report)
     }
 
     async fn preflight(

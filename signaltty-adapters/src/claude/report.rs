@@ -8,12 +8,13 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use serde_json::{Map, Value};
-use signaltty_core::agent::{AgentReport, AgentSessionId, RecordRead, Witness, WitnessSource};
+use serde_json::Value;
+use signaltty_core::agent::{AgentReport, AgentSessionId, Witness};
 use signaltty_core::id::InstanceId;
 use signaltty_core::pane::{Attention, Lifecycle};
 
 use super::CONFIG_VAR;
+use crate::hook_payload::{self, Payload, dropped, member, text, unfollowed};
 use crate::text::one_line;
 use crate::{AdapterError, AgentSpec, HookReport, InstanceView};
 
@@ -23,83 +24,47 @@ pub(super) fn read(
     instance: InstanceId,
     report: &HookReport<'_>,
 ) -> Result<AgentReport, AdapterError> {
-    let Ok(Value::Object(payload)) = serde_json::from_slice(report.payload) else {
-        return dropped("it is not a JSON object");
-    };
+    let payload = hook_payload::read(report)?;
     if let Some(agent) = other_agent(&payload) {
         return dropped(format!("it comes from {agent}, which runs claude's hooks too"));
     }
-    let Some(event) = text(&payload, "hook_event_name") else {
-        return dropped("it names no event");
-    };
-    let Some(id) = text(&payload, "session_id") else {
-        return dropped("it names no conversation");
-    };
+    let event = hook_payload::event(&payload)?;
+    let id = member(&payload, "session_id", "it names no conversation")?;
     let id = spec.id_form.parse(id)?;
     check_transcript(&payload, &id, report.view)?;
-    match event {
-        "SessionStart" => Ok(session_start(&payload, id, instance)),
-        "SessionEnd" => Ok(session_end(&payload)),
-        "UserPromptSubmit" => Ok(AgentReport {
-            accepted_prompt: true,
-            ..doing(Lifecycle::Working, Some(Attention::None))
-        }),
-        "PermissionRequest" => Ok(AgentReport {
-            message: text(&payload, "tool_name")
-                .and_then(one_line)
-                .map(|tool| format!("asks for a permission: {tool}").into()),
-            ..doing(Lifecycle::Blocked, Some(Attention::PermissionRequired))
-        }),
-        "Notification" => Ok(notification(&payload)),
-        "Stop" => Ok(AgentReport {
-            message: text(&payload, "last_assistant_message").and_then(one_line),
-            ..doing(Lifecycle::Done, Some(Attention::Unread))
-        }),
-        other => dropped(format!(
-            "the event {:?} says nothing that is followed",
-            one_line(other).unwrap_or_default()
-        )),
-    }
+    Ok(match event {
+        "SessionStart" => session_start(&payload, id, instance),
+        "SessionEnd" => session_end(&payload),
+        "UserPromptSubmit" => hook_payload::prompted(),
+        "PermissionRequest" => hook_payload::asks(&payload),
+        "Notification" => notification(&payload),
+        "Stop" => hook_payload::finished(&payload, "last_assistant_message"),
+        other => return unfollowed(other),
+    })
 }
 
-fn session_start(
-    payload: &Map<String, Value>,
-    id: AgentSessionId,
-    instance: InstanceId,
-) -> AgentReport {
-    let how = text(payload, "source").unwrap_or("");
-    let source = match how {
-        "resume" => WitnessSource::StartReport,
-        _ => WitnessSource::FreshStart,
-    };
+fn session_start(payload: &Payload, id: AgentSessionId, instance: InstanceId) -> AgentReport {
     // Present exactly where an answered history was loaded. Its absence is no
     // proof of an empty one: a first turn that was cut off has no answer yet.
     let loaded = payload.get("context_tokens").and_then(Value::as_u64).filter(|tokens| *tokens > 0);
-    let how = one_line(how).unwrap_or_else(|| "an unnamed source".into());
+    let witness = hook_payload::started("claude", instance, id, payload, "resume");
     AgentReport {
-        witness: Some(Witness {
-            instance,
-            source,
-            detail: format!("claude reported the start of {id} from {how}").into(),
-            sessions: [id].into(),
-            loaded,
-            record: RecordRead::Pending,
-        }),
+        witness: Some(Witness { loaded, ..witness }),
         // A compaction happens within a turn.
-        lifecycle: (&*how != "compact").then_some(Lifecycle::Idle),
+        lifecycle: (text(payload, "source") != Some("compact")).then_some(Lifecycle::Idle),
         ..AgentReport::default()
     }
 }
 
-fn session_end(payload: &Map<String, Value>) -> AgentReport {
+fn session_end(payload: &Payload) -> AgentReport {
     match text(payload, "reason") {
         // The program goes on with another conversation.
         Some("clear" | "resume") => AgentReport::default(),
-        _ => doing(Lifecycle::Exited, Some(Attention::None)),
+        _ => hook_payload::doing(Lifecycle::Exited, Attention::None),
     }
 }
 
-fn notification(payload: &Map<String, Value>) -> AgentReport {
+fn notification(payload: &Payload) -> AgentReport {
     let (lifecycle, attention) = match text(payload, "notification_type") {
         Some("permission_prompt") => {
             (Some(Lifecycle::Blocked), Some(Attention::PermissionRequired))
@@ -116,13 +81,9 @@ fn notification(payload: &Map<String, Value>) -> AgentReport {
     }
 }
 
-fn doing(lifecycle: Lifecycle, attention: Option<Attention>) -> AgentReport {
-    AgentReport { lifecycle: Some(lifecycle), attention, ..AgentReport::default() }
-}
-
 /// Grok and Cursor run the hooks that a user set for Claude. The marks are the
 /// fields that only they write.
-fn other_agent(payload: &Map<String, Value>) -> Option<&'static str> {
+fn other_agent(payload: &Payload) -> Option<&'static str> {
     let has = |names: &[&str]| names.iter().any(|name| payload.contains_key(*name));
     if has(&["GROK_SESSION_ID", "sessionId", "hookEventName", "workspaceRoot"]) {
         Some("grok")
@@ -136,7 +97,7 @@ fn other_agent(payload: &Map<String, Value>) -> Option<&'static str> {
 /// The transcript of the conversation lies where this pane's Claude keeps its
 /// transcripts, and is named after the conversation.
 fn check_transcript(
-    payload: &Map<String, Value>,
+    payload: &Payload,
     id: &AgentSessionId,
     view: &InstanceView,
 ) -> Result<(), AdapterError> {
@@ -169,12 +130,4 @@ fn plain(path: &Path) -> PathBuf {
         }
     }
     plain
-}
-
-pub(super) fn text<'a>(payload: &'a Map<String, Value>, name: &str) -> Option<&'a str> {
-    payload.get(name).and_then(Value::as_str)
-}
-
-fn dropped<T>(why: impl Into<String>) -> Result<T, AdapterError> {
-    Err(AdapterError::Report(why.into()))
 }

@@ -4,6 +4,7 @@
 
 pub(crate) mod codex;
 pub(crate) mod grok;
+pub(crate) mod record;
 
 use std::fs;
 use std::io::Write;

@@ -1,15 +1,18 @@
-//! The permission that Claude asks for, measured with 2.1.332. Its hook may wait: Claude shows its own
-//! question meanwhile, takes whichever answer comes first, and ends the hook
-//! when a person answered in the terminal.
+//! The permission that an agent asks for through a hook that may wait, in the
+//! form of Claude (measured with 2.1.332), which Codex has as well (0.171.0).
+//!
+//! Claude shows its own question meanwhile, takes whichever answer comes first,
+//! and ends the hook when a person answered in the terminal. Codex asks in its
+//! terminal only once the hook ended without an answer.
 
 use serde_json::{Map, Value, json};
 
-use super::report::text;
+use crate::hook_payload::text;
 use crate::text::one_line;
 use crate::{HookReport, Question};
 
 /// What is asked, if this report asks for a permission.
-pub(super) fn read(report: &HookReport<'_>) -> Option<Question> {
+pub(crate) fn read(report: &HookReport<'_>) -> Option<Question> {
     let Ok(Value::Object(payload)) = serde_json::from_slice(report.payload) else {
         return None;
     };
@@ -43,7 +46,7 @@ fn output(decision: &Value) -> String {
 }
 
 /// The report that asks.
-pub(super) const EVENT: &str = "PermissionRequest";
+pub(crate) const EVENT: &str = "PermissionRequest";
 
 /// So that all of it fits into a line of 200 characters.
 const MAX_SUBJECT: usize = 120;
