@@ -45,6 +45,9 @@ class Agent:
     def hooks_file(self, lab):
         """What `integration install` writes to."""
 
+    def trusts_hook(self, lab):
+        """Sets a hook of ours up as its person may, trusted; how it is started."""
+
     def goes_back(self, lab, story, id):
         """How it opens an earlier conversation while it runs."""
         return []
@@ -173,6 +176,12 @@ class Codex(Agent):
         hook = {"hooks": [{"type": "command", "command": "true"}]}
         yield ("a dialog that reviews hooks",
                lambda: write(hooks, json.dumps({"hooks": {"Stop": [hook]}})), hooks.unlink)
+
+    def trusts_hook(self, lab):
+        hook = {"type": "command", "command": f"'{lab.signaltty}' hook codex", "timeout": 60}
+        write(lab.dir / "codex/hooks.json",
+              json.dumps({"hooks": {"PermissionRequest": [{"hooks": [hook]}]}}))
+        return [self.name, "--dangerously-bypass-hook-trust"]
 
     def goes_back(self, lab, story, id):
         yield "/resume", lambda: self.pick(lab, story.pane, id, "enter resume")

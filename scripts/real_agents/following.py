@@ -33,13 +33,25 @@ class Following:
         require(lab.pane(story.pane)["pid"], "the process is gone")
         return f"working, then {word}"
 
-    def asked(self):
+    def asked_by_hook(self):
+        """Where its person trusted a hook of ours that waits for an answer."""
+        lab, story = self.lab, self.story
+        story.pane = lab.spawn(self.agent.trusts_hook(lab))
+        lab.shows(story.pane, self.agent.prompt)
+        story.said = []
+        story.say(story.pane, "one with a hook")
+        lab.saved(story.pane)
+        return self.asked(True, True)
+
+    def asked(self, shows=None, answers=None):
         """A command that needs a permission: blocked until it is given."""
+        shows = self.agent.shows_questions if shows is None else shows
+        answers = self.agent.takes_answers if answers is None else answers
         lab, story = self.lab, self.story
         file = lab.project / f"file-{len(lab.requests())}"
         file.touch()
         story.say(story.pane, f"RUN rm -rf {file}")
-        if not self.agent.shows_questions:
+        if not shows:
             lab.shows(story.pane, self.agent.question)
             self.becomes("working")
             lab.st("pane", "keys", story.pane, *self.agent.yes)
@@ -49,7 +61,7 @@ class Following:
             attention = lab.pane(story.pane)["attention"]
             require(attention == "permission_required", f"attention is {attention}")
             seen = "blocked, permission_required"
-            if self.agent.takes_answers:
+            if answers:
                 until("the question", lambda: lab.pane(story.pane).get("decision"))
                 lab.st("answer", story.pane, "allow")
             else:
@@ -127,3 +139,5 @@ def all_of(story, case):
         case(agent, f"a fork by {what}", lambda w=what, b=begin: follow.another(w, b, texts))
     if agent.hooks_file(lab):
         case(agent, "in a shell, with installed hooks", follow.installed)
+    if agent.trusts_hook(lab):
+        case(agent, "a permission, by a hook that is trusted", follow.asked_by_hook)

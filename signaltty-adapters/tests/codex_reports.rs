@@ -7,7 +7,10 @@ mod common;
 use common::codex::CodexStage;
 use common::{A, Z, id};
 use serde_json::{Value, json};
+use signaltty_adapters::conformance::Stage;
+use signaltty_adapters::{AgentAdapter, HookReport};
 use signaltty_core::agent::WitnessSource;
+use signaltty_core::id::InstanceId;
 use signaltty_core::pane::{Attention, Lifecycle};
 
 fn payload(stage: &CodexStage, id: &str, event: &str, rest: &Value) -> Vec<u8> {
@@ -79,4 +82,19 @@ fn c049_what_is_not_codexs_is_dropped() {
     }
     let own = json!({"source": "resume", "transcript_path": stage.record(&id(A))});
     assert!(stage.read(&payload(&stage, A, "SessionStart", &own)).is_ok());
+}
+
+#[test]
+fn a_permission_is_a_question_that_a_person_can_answer() {
+    let stage = CodexStage::new();
+    let asked = |event: &str, rest: Value| {
+        let bytes = payload(&stage, A, event, &rest);
+        let view = stage.view(InstanceId::fake(1));
+        stage.adapter.question(&HookReport { payload: &bytes, view: &view })
+    };
+    let input = json!({"tool_name": "Bash", "tool_input": {"command": "rm x"}});
+    let question = asked("PermissionRequest", input.clone()).unwrap();
+    assert_eq!(question.text, "Bash: rm x");
+    assert!(question.allow.contains("\"allow\"") && question.deny.contains("\"deny\""));
+    assert_eq!(asked("Stop", input), None);
 }

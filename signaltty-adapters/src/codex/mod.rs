@@ -38,7 +38,8 @@ use self::lineage::Lineage;
 use crate::spec::known_kind;
 use crate::{
     AdapterError, AgentAdapter, AgentHost, AgentSpec, ByHand, HookReport, IdForm, InstanceView,
-    Launch, LaunchContext, OfficialCommand, PreparedLaunch, account, preflight,
+    Launch, LaunchContext, OfficialCommand, PreparedLaunch, Question, account, permission,
+    preflight,
 };
 
 /// The adapter of Codex.
@@ -106,6 +107,10 @@ impl AgentAdapter for CodexAdapter {
         report: &HookReport<'_>,
     ) -> Result<AgentReport, AdapterError> {
         report::read(&self.spec, instance, report)
+    }
+
+    fn question(&self, report: &HookReport<'_>) -> Option<Question> {
+        permission::read(report)
     }
 
     async fn preflight(

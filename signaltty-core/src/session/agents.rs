@@ -31,6 +31,10 @@ impl Session {
         let AgentReport { witness, lifecycle, attention, message, accepted_prompt } = report;
         let witness = witness.filter(|witness| witness.instance == instance);
         self.decision_overtaken(now, pane, lifecycle, out);
+        let (lifecycle, attention) = match self.is_held_by_decision(pane, lifecycle) {
+            true => (None, None),
+            false => (lifecycle, attention),
+        };
         match attention {
             // A process that may be the wrong one cannot take back what the
             // right one asked for.

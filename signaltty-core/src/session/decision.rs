@@ -54,6 +54,10 @@ impl Session {
             reply(out, older.request, Err(CommandError::Superseded(pane)));
         }
         publish(out, Event::DecisionAsked { pane });
+        // A look between its report and this may have said that it works.
+        if self.heard(pane).is_none() {
+            self.set_lifecycle(now, pane, Lifecycle::Blocked, out);
+        }
         self.raise_attention(now, pane, Attention::PermissionRequired, out);
         Ok(())
     }
@@ -103,6 +107,13 @@ impl Session {
             entry.drop_decision(pane, out);
             self.clear_request(now, pane, out);
         }
+    }
+
+    /// Whether the agent waits for a person although it shows that it works: it
+    /// was read a moment before it asked, or its record does not show questions.
+    pub(super) fn is_held_by_decision(&self, pane: PaneId, shown: Option<Lifecycle>) -> bool {
+        let decision = self.panes.get(&pane).and_then(|entry| entry.decision.as_ref());
+        shown == Some(Lifecycle::Working) && decision.is_some_and(|decision| !decision.seen_waiting)
     }
 
     /// Who asked does not wait any more.

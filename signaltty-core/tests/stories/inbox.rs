@@ -127,6 +127,20 @@ fn a_decision_that_was_made_in_the_terminal_is_not_asked_for_any_more() {
 }
 
 #[test]
+fn a_question_holds_against_a_record_that_shows_none() {
+    let mut world = World::new();
+    let instance = world.workspace(1, shell());
+    world.does(instance, Lifecycle::Working);
+    asks(&mut world, instance);
+    let seen = |world: &World| (world.pane(pane(1)).record.lifecycle, attention(world));
+    world.does(instance, Lifecycle::Working);
+    assert_eq!(seen(&world), (Lifecycle::Blocked, Attention::PermissionRequired));
+    world.ask(decide(Answer::Allow));
+    world.does(instance, Lifecycle::Working);
+    assert_eq!(seen(&world).0, Lifecycle::Working);
+}
+
+#[test]
 fn a_newer_decision_supersedes_the_older() {
     let mut world = World::new();
     let instance = world.workspace(1, shell());
