@@ -5,7 +5,7 @@ show: working, waiting for a permission, done, idle; and an id that changes
 while the process lives.
 """
 
-import json
+import time
 
 from lab import require, until
 
@@ -28,7 +28,10 @@ class Following:
         lab, story = self.lab, self.story
         story.say(story.pane, "a SLOW one to break off")
         self.becomes("working")
-        lab.st("pane", "keys", story.pane, *self.agent.breaks_off)
+        for key in self.agent.breaks_off:
+            # Two at once are another key.
+            lab.st("pane", "keys", story.pane, key)
+            time.sleep(0.5)
         word = self.becomes("idle", "done")
         require(lab.pane(story.pane)["pid"], "the process is gone")
         return f"working, then {word}"

@@ -12,8 +12,8 @@ use common::{A, ClaudeStage, Z, id};
 use signaltty_adapters::conformance::Stage;
 use signaltty_adapters::testing::{FakeHost, block_on};
 use signaltty_adapters::{Adapters, AgentAdapter};
-use signaltty_core::agent::{Anchor, Conversation, Extent, Fingerprint, Relation};
-use signaltty_core::restore::{FailureCode, Refusal};
+use signaltty_core::agent::{Conversation, Extent, Relation};
+use signaltty_core::restore::FailureCode;
 
 fn saved_and_continued() -> (ClaudeStage, Conversation) {
     continued(ClaudeStage::new())

@@ -287,6 +287,38 @@ fn c065_a_resumed_pane_says_which_variables_of_its_launch_were_not_kept() {
 }
 
 #[test]
+fn d29_a_resume_by_itself_widens_nothing_unless_it_was_allowed() {
+    for carries in [false, true] {
+        let config = format!("[resume]\ncarry_bypass = {carries}\n");
+        let mut stage = Stage::configured(&config);
+        let env = stage.env();
+        // What starts by itself has the login shell's environment.
+        let exports = ["PATH", "SIGNALTTY"].map(|name| format!("export {name}={}\n", env[name]));
+        fs::write(stage.home.path(".profile"), exports.concat()).unwrap();
+        let mut first = env;
+        first["FAKE_ID"] = A.into();
+        let bypass = "--dangerously-skip-permissions";
+        let argv = ["claude", "--model", "m", bypass];
+        let ask = json!({"cwd": stage.home.work(), "argv": argv, "env": first});
+        let made = stage.server.ask("workspace.new", ask);
+        let pane = made["pane_id"].as_str().unwrap().to_owned();
+        let on = json!({"workspace": made["workspace_id"], "auto_resume": true});
+        stage.server.ask("workspace.set", on);
+        stage.say(&pane, "hello", "heard hello");
+        let file = stage.home.path("config.toml");
+        stage.crash_into(&[&pane], |command| {
+            command.arg("--config").arg(file);
+        });
+        let resumed = stage.server.wait_state(&pane, "live");
+        assert_eq!(resumed["agent"]["verdict"], "verified", "{resumed}");
+        let command = fs::read(format!("/proc/{}/cmdline", resumed["pid"])).unwrap();
+        let command = String::from_utf8(command).unwrap();
+        assert!(command.contains("--model=m"), "{command}");
+        assert_eq!(command.contains(bypass), carries, "{command}");
+    }
+}
+
+#[test]
 fn d12_an_agent_that_cannot_report_since_our_program_is_gone_says_so() {
     let stage = Stage::started_from("moved/signaltty");
     fs::remove_file(stage.home.path("moved/signaltty")).unwrap();
