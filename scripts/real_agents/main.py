@@ -289,8 +289,8 @@ def all_of(lab):
     lab.kill_server()
     if agent.has_writer_lock:
         case(agent, "a second writer", story.second_writer)
-    case(agent, "open in another pane", story.second_pane)
-    lab.kill_server()
+        case(agent, "open in another pane", story.second_pane)
+        lab.kill_server()
     for what, spoil, codes in agent.spoil(lab, story.id):
         case(agent, what, lambda s=spoil, c=codes: story.spoiled(s, c))
     case(agent, "the directory is gone", story.missing_directory)
