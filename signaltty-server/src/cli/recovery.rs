@@ -125,10 +125,14 @@ pub(super) async fn plan(context: &Context, _: RestoreArgs) -> Result<(), Failur
 
 #[cfg(feature = "daemon")]
 fn without_server(context: &Context) -> Result<Value, Failure> {
+    use crate::daemon::NoPlan;
     // The file that a server would read.
     let config = crate::config::standard_path(|name| std::env::var_os(name));
-    let plan = crate::daemon::plan_of_state(&context.paths.state_dir, config)
-        .map_err(|message| Failure::new("STATE_REFUSED", message))?;
+    let plan = crate::daemon::plan_of_state(&context.paths.state_dir, config);
+    let plan = plan.map_err(|why| match why {
+        NoPlan::Config(error) => Failure::Usage(format!("no server would start: {error}")),
+        NoPlan::State(message) => Failure::new("STATE_REFUSED", message),
+    })?;
     serde_json::to_value(plan).map_err(|error| Failure::writing(error.into()))
 }
 

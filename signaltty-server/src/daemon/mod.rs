@@ -74,5 +74,5 @@ mod worktree;
 
 pub use error::ServerError;
 pub use listener::ListenError;
-pub(crate) use recovery::plan_of_state;
+pub(crate) use recovery::{NoPlan, plan_of_state};
 pub use server::{Builder, ServeOptions, Server, Stopper, serve};

@@ -11,7 +11,7 @@ use signaltty_core::session::{Command, Event, Input, Session};
 use super::configure::{ConfigFile, session_config};
 use super::event_loop::Daemon;
 use super::random;
-use crate::config::Settings;
+use crate::config::{Settings, SettingsError};
 use crate::protocol::{PlanNode, RestorePlan};
 
 impl Daemon {
@@ -49,21 +49,27 @@ pub(crate) fn plan_nodes(plans: Vec<PanePlan>) -> RestorePlan {
     RestorePlan { panes: plans.into_iter().map(node).collect() }
 }
 
+/// Why there is no plan: no server would start either.
+pub(crate) enum NoPlan {
+    /// The configuration.
+    Config(SettingsError),
+    /// The state.
+    State(String),
+}
+
 /// What a start would do with the state in a directory and this configuration,
 /// read without a server and changed in nothing.
 pub(crate) fn plan_of_state(
     state_dir: &Path,
     config: Option<PathBuf>,
-) -> Result<RestorePlan, String> {
+) -> Result<RestorePlan, NoPlan> {
     let mut adapters = signaltty_adapters::Adapters::builtin();
     let demo = signaltty_adapters::demo::DemoAdapter::new("signaltty".into(), Vec::new());
     // Of the same kind as a builtin one it could not be.
     let _ = adapters.add(Arc::new(demo));
     let settings = match config {
         None => Settings::default(),
-        Some(path) => ConfigFile { path, asked: false }
-            .load(&adapters)
-            .map_err(|error| format!("no server would start: {error}"))?,
+        Some(path) => ConfigFile { path, asked: false }.load(&adapters).map_err(NoPlan::Config)?,
     };
     let path = state_dir.join("snapshot.json");
     let bytes = match std::fs::read(&path) {
@@ -71,10 +77,13 @@ pub(crate) fn plan_of_state(
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
             return Ok(RestorePlan::default());
         }
-        Err(error) => return Err(format!("{} cannot be read: {error}", path.display())),
+        Err(error) => {
+            return Err(NoPlan::State(format!("{} cannot be read: {error}", path.display())));
+        }
     };
     let decoded = signaltty_persist::schema::from_json(&bytes).map_err(|error| {
-        format!("{}: {error}; `signaltty-server doctor` says more", path.display())
+        let path = path.display();
+        NoPlan::State(format!("{path}: {error}; `signaltty-server doctor` says more"))
     })?;
     let config = session_config(&settings, &adapters);
     let now = super::clock::Clock::start().now();

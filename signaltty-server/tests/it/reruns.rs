@@ -121,7 +121,7 @@ fn c061_agents_start_in_their_own_directories_by_themselves() {
 }
 
 #[test]
-fn s1_2_s1_29_no_agent_runs_without_a_server_and_nothing_half_run_is_revived() {
+fn s1_2_t3_p8_s1_29_no_agent_runs_without_a_server_and_nothing_half_run_is_revived() {
     let home = Home::new();
     let mut server = Server::start(&home);
     let talk = Talk::hold(&server, &home);

@@ -1,5 +1,6 @@
 //! What the tests share: a directory, a server in it, clients, processes.
 
+pub mod cli;
 pub mod client;
 pub mod frames;
 pub mod home;

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::home::files_below;
 use super::process::{wait_gone, with_socket};
 use super::talk::Talk;
-use super::{Home, Server, wait_until};
+use super::{Home, Server, cli, wait_until};
 
 pub const PROMPT: &str = "Continue where you left off.";
 
@@ -69,13 +69,8 @@ impl Stage {
 
     /// What a start would do with the pane, asked without a server.
     pub fn plan(&self) -> Value {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_signaltty"));
-        command.env_clear().env("HOME", self.home.path(""));
-        command.arg("--json").arg("--socket").arg(self.home.socket());
-        command.arg("--state-dir").arg(self.home.state()).args(["restore", "--plan"]);
-        let told = command.output().unwrap();
-        assert!(told.status.success(), "{}", String::from_utf8_lossy(&told.stderr));
-        let told: Value = serde_json::from_slice(&told.stdout).unwrap();
+        let (code, told) = cli::json(&self.home, &["restore", "--plan"]);
+        assert_eq!(code, 0, "{told}");
         let panes = told["panes"].as_array().unwrap();
         assert_eq!(panes.len(), 1, "{told}");
         panes[0].clone()
