@@ -1,18 +1,17 @@
-//! What a record of lines says of its newest turn: whether it came to its end,
-//! which tools it called, and whether a prompt of ours is in it.
+//! What a record says of its newest turn: whether it came to its end, which
+//! tools it called, and whether a prompt of ours is in it.
 //!
 //! An agent whose terminal goes away may break its turn off by itself, and notes
 //! that as it notes a person who did. So a turn that was broken off is neither
 //! finished nor unfinished: nobody can say.
 
-use std::path::Path;
-
 use serde_json::Value;
-use signaltty_core::agent::{Anchor, Receipt, TurnRecord};
+use signaltty_core::agent::{Receipt, TurnRecord};
 
-use crate::lines;
-use crate::records::Record;
 use crate::text::one_line;
+
+#[cfg(any(feature = "claude", feature = "codex", feature = "grok"))]
+pub(crate) use of_lines::{list, newest, prompted};
 
 /// The newest turn, gathered line by line.
 #[derive(Debug, Default)]
@@ -79,32 +78,6 @@ impl Account {
     }
 }
 
-/// Reads the newest turn from the last lines of a record.
-pub(crate) fn newest(path: &Path, read: fn(&[u8], &mut Account)) -> Account {
-    let mut account = Account::default();
-    let lines = Record::open(path).and_then(|record| record.last_lines(path, MOST));
-    if let Ok(lines) = lines {
-        for line in lines.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
-            read(line, &mut account);
-        }
-    }
-    account
-}
-
-/// Whether a prompt of ours stands after the anchor. `None` where the record
-/// does not tell, also where its last line was cut off: that may be the prompt.
-pub(crate) fn prompted(
-    path: &Path,
-    anchor: Option<&Anchor>,
-    is_ours: fn(&[u8]) -> bool,
-) -> Option<bool> {
-    let after = lines::after(path, anchor)?;
-    if after.split(|byte| *byte == b'\n').any(is_ours) {
-        return Some(true);
-    }
-    after.last().is_none_or(|last| *last == b'\n').then_some(false)
-}
-
 /// Whether a text is our prompt.
 pub(crate) fn is_prompt(text: &str) -> bool {
     text.trim() == crate::PROMPT
@@ -115,10 +88,49 @@ pub(crate) fn text<'a>(value: &'a Value, name: &str) -> &'a str {
     value.get(name).and_then(Value::as_str).unwrap_or_default()
 }
 
-/// The list under a name; empty where there is none.
-pub(crate) fn list<'a>(value: &'a Value, name: &str) -> impl Iterator<Item = &'a Value> {
-    value.get(name).and_then(Value::as_array).into_iter().flatten()
-}
+/// Of records of lines.
+#[cfg(any(feature = "claude", feature = "codex", feature = "grok"))]
+mod of_lines {
+    use std::path::Path;
 
-/// How much of the end of a record is looked at.
-const MOST: u64 = 16 << 20;
+    use serde_json::Value;
+    use signaltty_core::agent::Anchor;
+
+    use super::Account;
+    use crate::lines;
+    use crate::records::Record;
+
+    /// Reads the newest turn from the last lines of a record.
+    pub(crate) fn newest(path: &Path, read: fn(&[u8], &mut Account)) -> Account {
+        let mut account = Account::default();
+        let lines = Record::open(path).and_then(|record| record.last_lines(path, MOST));
+        if let Ok(lines) = lines {
+            for line in lines.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
+                read(line, &mut account);
+            }
+        }
+        account
+    }
+
+    /// Whether a prompt of ours stands after the anchor. `None` where the record
+    /// does not tell, also where its last line was cut off: that may be the prompt.
+    pub(crate) fn prompted(
+        path: &Path,
+        anchor: Option<&Anchor>,
+        is_ours: fn(&[u8]) -> bool,
+    ) -> Option<bool> {
+        let after = lines::after(path, anchor)?;
+        if after.split(|byte| *byte == b'\n').any(is_ours) {
+            return Some(true);
+        }
+        after.last().is_none_or(|last| *last == b'\n').then_some(false)
+    }
+
+    /// The list under a name; empty where there is none.
+    pub(crate) fn list<'a>(value: &'a Value, name: &str) -> impl Iterator<Item = &'a Value> {
+        value.get(name).and_then(Value::as_array).into_iter().flatten()
+    }
+
+    /// How much of the end of a record is looked at.
+    const MOST: u64 = 16 << 20;
+}

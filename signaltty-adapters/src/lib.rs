@@ -69,7 +69,7 @@
 //! ```
 #![forbid(unsafe_code)]
 
-#[cfg(any(feature = "claude", feature = "codex", feature = "grok"))]
+#[cfg(any(feature = "claude", feature = "codex", feature = "grok", feature = "opencode"))]
 mod account;
 mod adapter;
 pub mod anchor;
@@ -114,7 +114,13 @@ mod sqlite;
 mod stamp;
 #[cfg(feature = "testing")]
 pub mod testing;
-#[cfg(any(feature = "claude", feature = "codex", feature = "demo", feature = "grok"))]
+#[cfg(any(
+    feature = "claude",
+    feature = "codex",
+    feature = "demo",
+    feature = "grok",
+    feature = "opencode"
+))]
 mod text;
 #[cfg(any(feature = "codex", feature = "grok"))]
 mod turns;

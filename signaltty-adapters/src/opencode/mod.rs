@@ -22,6 +22,7 @@ mod options;
 mod plugin;
 mod record;
 mod report;
+mod turn;
 
 use std::ffi::OsString;
 use std::sync::Arc;
@@ -29,7 +30,8 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use signaltty_core::agent::{
-    AgentPolicy, AgentReport, Anchor, Conversation, Fingerprint, LoadedRule, WitnessSource,
+    AgentPolicy, AgentReport, Anchor, Conversation, Fingerprint, LoadedRule, TurnRecord,
+    WitnessSource,
 };
 use signaltty_core::id::InstanceId;
 use signaltty_core::restore::{Continuation, Refusal};
@@ -159,6 +161,10 @@ impl AgentAdapter for OpenCodeAdapter {
         preflight::id_has_form(&self.spec, &conversation.id)?;
         let found = record::read(conversation, host)?;
         found.rows.anchor_anew(conversation.anchor.as_ref(), found.path, Some(found.file))
+    }
+
+    async fn read_turn(&self, conversation: &Conversation, host: &dyn AgentHost) -> TurnRecord {
+        turn::read(conversation, host)
     }
 
     /// Addressed to the conversation, never typed.

@@ -111,7 +111,7 @@ pub(super) fn gone(conversation: &Conversation, place: &str) -> Refusal {
     )
 }
 
-fn path_of(conversation: &Conversation, host: &dyn AgentHost) -> Option<PathBuf> {
+pub(super) fn path_of(conversation: &Conversation, host: &dyn AgentHost) -> Option<PathBuf> {
     let data = match conversation.config_env.var("XDG_DATA_HOME") {
         Some(data) => PathBuf::from(data),
         None => host.home()?.join(".local/share"),

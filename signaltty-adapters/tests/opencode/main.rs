@@ -7,3 +7,4 @@ mod launch;
 mod record;
 mod server;
 mod stage;
+mod turn;

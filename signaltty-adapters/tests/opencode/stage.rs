@@ -227,4 +227,8 @@ const SCHEMA: &str = "
 CREATE TABLE session (id text PRIMARY KEY, parent_id text, directory text NOT NULL);
 CREATE TABLE message (
     id text PRIMARY KEY, session_id text NOT NULL, time_created integer NOT NULL, data text NOT NULL
+);
+CREATE TABLE part (
+    id text PRIMARY KEY, message_id text NOT NULL, session_id text NOT NULL,
+    time_created integer NOT NULL, data text NOT NULL
 );";
