@@ -57,7 +57,7 @@ impl Planned {
         let (decision, rule, reason) = match self {
             Self::Leave(why) => ("leave", why.rule(), sentence(&why.to_string())),
             Self::Settle(why) => {
-                let reason = format!("{why}; its interrupted turn is not continued by itself");
+                let reason = format!("{why}; its interrupted turn is left to a person");
                 ("settle", why.rule(), sentence(&reason))
             }
             Self::Resume { why: NoContinuation::NoTurn, .. } => {

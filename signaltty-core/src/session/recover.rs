@@ -105,7 +105,11 @@ impl Session {
                     tried: false,
                     max_attempts: self.config.max_attempts,
                 };
-                let planned = plan(&facts);
+                let planned = match self.awaited.contains(&id) {
+                    // Somebody is starting something in it.
+                    true => Planned::Leave(NoContinuation::Live),
+                    false => plan(&facts),
+                };
                 if let (Planned::Resume { .. } | Planned::Continue(_), Some(wanted)) =
                     (&planned, conversation)
                 {
@@ -234,21 +238,13 @@ impl Session {
 
     /// Looks once more whether a marked pane is still wanted, and begins.
     fn check_queued(&mut self, now: Now, pane: PaneId, out: &mut Vec<Effect>) -> bool {
-        let (archived, switches) = self.workspace_of(pane);
         let Some(entry) = self.panes.get_mut(&pane) else {
             return false;
         };
         let Some(Attempt { step: Step::Queued(marked), .. }) = entry.attempt.take() else {
             return false;
         };
-        let planned = entry.record.agent.as_ref().and_then(|agent| agent.turns.marker());
-        let planned = planned.is_some_and(|marker| marker.origin == MarkerOrigin::Planned);
-        let why = match (archived, planned || switches.auto_resume) {
-            (true, _) => Some(NoContinuation::Archived),
-            (false, false) => Some(NoContinuation::NotResuming),
-            _ => None,
-        };
-        if let Some(why) = why {
+        if let Some(why) = self.unwanted(pane) {
             self.give_up(now, pane, why, out);
             return false;
         }
@@ -266,6 +262,20 @@ impl Session {
         self.set_stage(pane, stage, out);
         out.push(Effect::Preflight { pane, request: None, kind, conversation });
         true
+    }
+
+    /// Why nobody wants an automatic start any more: switches may be turned off
+    /// at any time before the process is there.
+    fn unwanted(&self, pane: PaneId) -> Option<NoContinuation> {
+        let (archived, switches) = self.workspace_of(pane);
+        let agent = self.panes.get(&pane).and_then(|entry| entry.record.agent.as_ref());
+        let marker = agent.and_then(|agent| agent.turns.marker());
+        let planned = marker.is_some_and(|marker| marker.origin == MarkerOrigin::Planned);
+        match (archived, planned || switches.auto_resume) {
+            (true, _) => Some(NoContinuation::Archived),
+            (false, false) => Some(NoContinuation::NotResuming),
+            (false, true) => None,
+        }
     }
 
     /// Preflight of an automatic start came to an end.
@@ -363,7 +373,9 @@ impl Session {
         spawn: AutomaticSpawn,
         out: &mut Vec<Effect>,
     ) {
-        let _ = now;
+        if let Some(why) = self.unwanted(pane) {
+            return self.give_up(now, pane, why, out);
+        }
         let before = Some(spawn.before().clone());
         let command = spawn.command().clone();
         self.set_attempt(pane, Attempt::new(Step::Running(spawn)));

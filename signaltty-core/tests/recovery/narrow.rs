@@ -224,6 +224,22 @@ fn the_random_states_reach_a_continuation_and_every_reason() {
 }
 
 #[test]
+fn s0_16_s1_6_what_is_turned_off_while_the_record_is_read_starts_nothing() {
+    let off = SwitchChange { auto_resume: Some(false), ..SwitchChange::default() };
+    let archived = SwitchChange { archived: Some(true), ..SwitchChange::default() };
+    for change in [off, archived] {
+        let mut play = Play::interrupted(Mode::Good, true, true);
+        play.start("checked");
+        assert_eq!(play.world.stage(pane(1)), "reading");
+        play.world.ask(Command::SetSwitches { workspace: ws(1), change });
+        let record = TurnRecord { unfinished: Some(true), ..TurnRecord::default() };
+        let effects = play.world.input(Input::TurnRead { pane: pane(1), record });
+        assert!(!effects.iter().any(|effect| matches!(effect, Effect::Spawn { .. })));
+        assert_eq!((play.world.state(pane(1)), play.agent().turns.marker()), ("resumable", None));
+    }
+}
+
+#[test]
 fn s0_16_s0_17_s0_18_exactly_one_cell_starts_by_itself() {
     let mut started = Vec::new();
     for owner in ["adapter", "reported", "shell"] {
