@@ -4,8 +4,8 @@
     scripts/statements.py            every statement with its tests
     scripts/statements.py --check    prints only what is wrong; exit 1 if anything is
 
-A test shows a statement by its name: s0_15_…, s1_28_…, c041_…; a script may name it the
-same way in a comment. The statements stand in docs/statements.txt; one without a test
+A test shows a statement by its name: s0_15_…, s1_28_…, c041_…, t3_r17_…; a script may
+name it the same way in a comment. The statements stand in docs/statements.txt; one without a test
 needs a reason there, and a test may not carry a number that is not there.
 """
 
@@ -16,10 +16,11 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 LIST = ROOT / "docs" / "statements.txt"
-LINE = re.compile(r"^((?:S[01]-\d+)|(?:C\d{3}))\s+(.*?)(?:\s+-- (.*))?$")
+LINE = re.compile(r"^((?:S[01]-\d+)|(?:C\d{3})|(?:T3-[RPC]\d+))\s+(.*?)(?:\s+-- (.*))?$")
 # In Rust a test is a function; in the other files any mention counts.
 FUNCTION = re.compile(r"\bfn\s+(\w+)\s*\(")
 NUMBER = re.compile(r"(?<![A-Za-z0-9])(?:s([01])_(\d+)|c(\d{3}))(?=_)")
+SCENARIO = re.compile(r"(?<![A-Za-z0-9])t3_([rpc])(\d+)(?=_)")
 
 
 def statements():
@@ -43,6 +44,8 @@ def numbers(name):
     for match in NUMBER.finditer(name.replace("_c", "_ c").replace("_s", "_ s")):
         kind, of_kind, case = match.groups()
         yield f"C{case}" if case else f"S{kind}-{int(of_kind)}"
+    for match in SCENARIO.finditer(name):
+        yield f"T3-{match[1].upper()}{int(match[2])}"
 
 
 def tests():

@@ -28,7 +28,7 @@ fn is_message(line: &str) -> bool {
 }
 
 #[test]
-fn s0_20_the_official_command_is_exact() {
+fn s0_20_t3_c1_the_official_command_is_exact() {
     let stage = ClaudeStage::new();
     let command = stage.adapter.resume_command(&stage.saved()).unwrap();
     assert_eq!(command.argv(), ["claude", "--resume", A]);

@@ -36,7 +36,7 @@ fn check(adapter: &dyn AgentAdapter, rows: &[Row]) {
 }
 
 #[test]
-fn d29_claude_carries_what_its_table_has() {
+fn t3_p7_d29_claude_carries_what_its_table_has() {
     check(
         &ClaudeAdapter::new(),
         &[

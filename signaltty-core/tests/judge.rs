@@ -154,7 +154,7 @@ fn s1_15_a_source_that_the_policy_does_not_ask_for_says_nothing() {
 }
 
 #[test]
-fn s1_20_only_other_ids_contradict_at_the_deadline_and_not_before() {
+fn t3_c2_s1_20_only_other_ids_contradict_at_the_deadline_and_not_before() {
     let fresh = read(seen(LiveRegistry, &["Z"]), "Z", Err(refusal(FailureCode::Gone)));
     check(&[fresh], "unconfirmed", "other Z");
     let mut two = seen(LiveRegistry, &["Y", "Z"]);
@@ -222,7 +222,7 @@ fn s1_28_a_record_that_the_witness_does_not_name_proves_nothing() {
 }
 
 #[test]
-fn c032_transient_ids_while_starting_are_no_mismatch() {
+fn c032_t3_c3_transient_ids_while_starting_are_no_mismatch() {
     let start = read(seen(LiveRegistry, &["Z"]), "Z", Err(refusal(FailureCode::Gone)));
     let then = [start.clone(), sound(LiveRegistry, "A")];
     check(&then, "verified A", "verified A");

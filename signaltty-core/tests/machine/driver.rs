@@ -4,17 +4,19 @@
 use std::collections::BTreeSet;
 
 use proptest::prelude::*;
-use signaltty_core::agent::{AgentReport, AgentSessionId, Relation, WitnessSource};
+use signaltty_core::agent::{
+    AgentReport, AgentSessionId, Receipt, Relation, TurnRecord, WitnessSource,
+};
 use signaltty_core::id::{InstanceId, PaneId, RequestId};
-use signaltty_core::layout::{Direction, Size};
 use signaltty_core::pane::Lifecycle;
 use signaltty_core::restore::FailureCode;
 use signaltty_core::save::{SaveFailure, SaveToken};
 use signaltty_core::saved::SavedSession;
-use signaltty_core::session::{Answer, Command, Effect, Input, ShutdownCause};
+use signaltty_core::session::{Command, ContinueFailure, Delivery, Effect, Input, ShutdownCause};
 
+use crate::commands::command;
+use crate::support::World;
 use crate::support::facts::{anchor, extends, found, refusal, witness};
-use crate::support::{World, agent, new_workspace, pane, shell, split, tab, ws};
 
 #[derive(Debug, Clone)]
 pub enum Op {
@@ -26,18 +28,26 @@ pub enum Op {
     Witness(u8, u8, u8),
     Read(u8, u8),
     Anchored(u8, u8),
+    /// What a record says of the interrupted turn.
+    Turn(u8, u8),
+    /// What came of sending a prompt.
+    Sent(u8, u8),
     Does(u8, u8),
     Finds(u8, u8),
     Saved(bool),
     Pass(u16),
     Restore,
+    /// The server is up, and does what it does by itself.
+    Begin,
+    /// What is open comes to a good end: long ways are gone to their end.
+    Good(u8),
     Shutdown,
 }
 
 pub fn op() -> impl Strategy<Value = Op> {
     let n = 0..4u8;
     prop_oneof![
-        12 => (0..24u8, n.clone(), 1..6u8).prop_map(|(c, a, b)| Op::Command(c, a, b)),
+        14 => (0..44u8, n.clone(), 1..6u8).prop_map(|(c, a, b)| Op::Command(c, a, b)),
         8 => (n.clone(), prop::bool::weighted(0.85)).prop_map(|(k, ok)| Op::Spawned(k, ok)),
         1 => (n.clone(), prop::sample::select(vec![0, 1, 130, 143]))
             .prop_map(|(k, code)| Op::Exit(k, code)),
@@ -46,11 +56,15 @@ pub fn op() -> impl Strategy<Value = Op> {
         12 => (n.clone(), 0..4u8, 0..12u8).prop_map(|(k, s, x)| Op::Witness(k, s, x)),
         8 => (n.clone(), 0..6u8).prop_map(|(k, r)| Op::Read(k, r)),
         5 => (n.clone(), 0..4u8).prop_map(|(k, m)| Op::Anchored(k, m)),
-        3 => (n.clone(), 0..4u8).prop_map(|(k, l)| Op::Does(k, l)),
+        5 => (n.clone(), 0..8u8).prop_map(|(k, r)| Op::Turn(k, r)),
+        5 => (n.clone(), 0..4u8).prop_map(|(k, r)| Op::Sent(k, r)),
+        3 => (n.clone(), 0..5u8).prop_map(|(k, l)| Op::Does(k, l)),
         6 => (n, 0..8u8).prop_map(|(k, f)| Op::Finds(k, f)),
         3 => prop::bool::weighted(0.7).prop_map(Op::Saved),
         4 => (0..6_000u16).prop_map(Op::Pass),
         1 => Just(Op::Restore),
+        2 => Just(Op::Begin),
+        20 => (0..4u8).prop_map(Op::Good),
         1 => prop::bool::weighted(0.3).prop_map(|stop| if stop {
             Op::Shutdown
         } else {
@@ -66,6 +80,9 @@ pub enum Cause {
     Preflighted,
     RecordRead { extends: bool },
     Anchored { messages: u64 },
+    Report { accepted: bool },
+    TurnRead,
+    Begin,
     Restore,
     Other,
 }
@@ -79,6 +96,8 @@ pub struct Step {
     pub stopping: bool,
     pub before: SavedSession,
     pub after: SavedSession,
+    /// As of the last save that was confirmed.
+    pub disk: SavedSession,
     pub effects: Vec<Effect>,
     pub states: Vec<(PaneId, &'static str)>,
     /// Requests without a reply, and processes, after the input was taken.
@@ -95,18 +114,26 @@ pub struct Driver {
     preflights: Vec<(PaneId, Option<RequestId>)>,
     reads: Vec<(InstanceId, usize, AgentSessionId)>,
     anchors: Vec<(InstanceId, AgentSessionId)>,
-    save: Option<SaveToken>,
+    turns: Vec<PaneId>,
+    sends: Vec<InstanceId>,
+    save: Option<(SaveToken, SavedSession)>,
+    disk: SavedSession,
 }
 
 /// Runs the steps on a session with three tombstones of conversations, two of
-/// them of one.
+/// them of one. Two were at work, in workspaces that go on by themselves.
 pub fn run(ops: &[Op]) -> Driver {
     let mut world = World::new();
     for (n, kind, name) in [(1, "claude", "A"), (2, "claude", "A"), (3, "codex", "A")] {
-        world.talking(n, kind, name);
+        let instance = world.talking(n, kind, name);
+        if n != 2 {
+            world.does(instance, Lifecycle::Working);
+            world.ask(command(20, 3, n));
+        }
     }
     world.crash();
     let mut driver = Driver {
+        disk: world.saved(),
         world,
         steps: Vec::new(),
         stopping: false,
@@ -115,6 +142,8 @@ pub fn run(ops: &[Op]) -> Driver {
         preflights: Vec::new(),
         reads: Vec::new(),
         anchors: Vec::new(),
+        turns: Vec::new(),
+        sends: Vec::new(),
         save: None,
     };
     ops.iter().for_each(|op| driver.apply(op));
@@ -215,17 +244,43 @@ impl Driver {
                 let input = Input::Anchored { instance, id, result };
                 self.input(Cause::Anchored { messages }, input);
             }
+            Op::Turn(k, r) => {
+                let Some(pane) = take(&mut self.turns, k) else {
+                    return;
+                };
+                let receipt =
+                    |finished| Receipt { tool: "deploy".into(), finished, read_only: false };
+                let record = TurnRecord {
+                    unfinished: if r == 6 { Some(false) } else { Some(true) },
+                    prompted: [Some(false), Some(false), Some(true), None][usize::from(r % 4)],
+                    last_tool: (r > 4).then(|| receipt(r != 5)),
+                };
+                self.input(Cause::TurnRead, Input::TurnRead { pane, record });
+            }
+            Op::Sent(k, r) => {
+                let Some(instance) = take(&mut self.sends, k) else {
+                    return;
+                };
+                let result = match r {
+                    0 | 1 => Ok(Delivery::Sent),
+                    2 => Ok(Delivery::Accepted),
+                    _ => Err(ContinueFailure::PersonTyped),
+                };
+                let accepted = r == 2;
+                self.input(Cause::Report { accepted }, Input::Continued { instance, result });
+            }
             Op::Does(k, what) => {
                 let Some(instance) = self.process(k) else {
                     return;
                 };
                 use Lifecycle::{Blocked, Done, Idle, Working};
+                let accepted = matches!(what, 0 | 4);
                 let report = AgentReport {
-                    lifecycle: Some([Working, Done, Blocked, Idle][usize::from(what)]),
-                    accepted_prompt: what == 0,
+                    lifecycle: Some([Working, Done, Blocked, Idle, Idle][usize::from(what)]),
+                    accepted_prompt: accepted,
                     ..AgentReport::default()
                 };
-                self.input(Cause::Other, Input::Report { instance, report });
+                self.input(Cause::Report { accepted }, Input::Report { instance, report });
             }
             Op::Finds(k, what) => {
                 let Some(instance) = self.process(k) else {
@@ -246,9 +301,12 @@ impl Driver {
                 self.input(Cause::Other, Input::AgentsFound { instance, found });
             }
             Op::Saved(ok) => {
-                let Some(token) = self.save.take() else {
+                let Some((token, written)) = self.save.take() else {
                     return;
                 };
+                if ok {
+                    self.disk = written;
+                }
                 let result = if ok { Ok(()) } else { Err(SaveFailure::Io) };
                 self.input(Cause::Other, Input::Saved { token, result });
             }
@@ -261,6 +319,27 @@ impl Driver {
                 self.input(Cause::Other, Input::Shutdown(cause));
             }
             Op::Restore => self.restore(),
+            Op::Begin => self.input(Cause::Begin, Input::Begin),
+            Op::Good(k) => {
+                let next = if self.save.is_some() {
+                    Op::Saved(true)
+                } else if !self.preflights.is_empty() {
+                    Op::Preflighted(k, 0)
+                } else if !self.turns.is_empty() {
+                    Op::Turn(k, 0)
+                } else if !self.starting.is_empty() {
+                    Op::Spawned(k, true)
+                } else if !self.reads.is_empty() {
+                    Op::Read(k, 0)
+                } else if !self.sends.is_empty() {
+                    Op::Sent(k, 0)
+                } else if k == 0 {
+                    Op::Does(k, 0)
+                } else {
+                    Op::Witness(k, 0, 3)
+                };
+                self.apply(&next);
+            }
         }
     }
 
@@ -274,7 +353,10 @@ impl Driver {
         self.preflights.clear();
         self.reads.clear();
         self.anchors.clear();
+        self.turns.clear();
+        self.sends.clear();
         self.save = None;
+        self.disk = self.world.saved();
         self.step(Cause::Restore, false, |world| {
             world.crash();
             Vec::new()
@@ -292,10 +374,16 @@ impl Driver {
             while !self.preflights.is_empty() {
                 self.apply(&Op::Preflighted(0, 0));
             }
+            while !self.turns.is_empty() {
+                self.apply(&Op::Turn(0, 0));
+            }
             while !self.starting.is_empty() {
                 self.apply(&Op::Spawned(0, true));
             }
-            self.apply(&Op::Pass(11_000));
+            while !self.sends.is_empty() {
+                self.apply(&Op::Sent(0, 0));
+            }
+            self.apply(&Op::Pass(61_000));
             while !self.running.is_empty() {
                 self.apply(&Op::Exit(0, 1));
             }
@@ -321,8 +409,13 @@ impl Driver {
                 Effect::Anchor { instance, conversation, .. } => {
                     self.anchors.push((*instance, conversation.id.clone()));
                 }
+                Effect::ReadTurn { pane, .. } => self.turns.push(*pane),
+                Effect::Continue { continuation, .. } => {
+                    self.sends.push(continuation.verified().instance());
+                }
                 Effect::Save { token, .. } => {
-                    assert_eq!(self.save.replace(*token), None, "one write at a time");
+                    let written = (*token, self.world.saved());
+                    assert_eq!(self.save.replace(written), None, "one write at a time");
                 }
                 _ => {}
             }
@@ -334,6 +427,7 @@ impl Driver {
             stopping: self.stopping,
             before,
             after: self.world.saved(),
+            disk: self.disk.clone(),
             effects,
             states: states(&self.world),
             open: self.world.open.clone(),
@@ -364,58 +458,4 @@ fn record(
         _ => return Err(refusal(FailureCode::Damaged)),
     }
     Ok(found)
-}
-
-fn command(what: u8, a: u8, b: u8) -> Command {
-    let spec = match b % 3 {
-        0 => shell(),
-        1 => agent("claude"),
-        _ => agent("codex"),
-    };
-    match what {
-        0 | 1 => new_workspace(b, spec),
-        2 | 3 => split(a, b, spec),
-        4 => Command::ClosePane(pane(b)),
-        5 if a < 2 => Command::CloseTab(tab(b)),
-        6 => Command::Restart { pane: pane(b), config_env: Default::default() },
-        7 => Command::Terminate(pane(b)),
-        8 if a == 0 => Command::CloseWorkspace(ws(b)),
-        16 => Command::MovePane { pane: pane(a + 1), beside: pane(b), direction: side(b) },
-        17 => Command::SwapPanes(pane(a + 1), pane(b)),
-        18 => arrangement(a, b),
-        19 => Command::ApplyLayout {
-            workspace: ws(a),
-            tab: tab(b),
-            title: None,
-            layout: format!("v1:[{}|{}]", pane(b), pane(b + 1)).parse().unwrap(),
-            specs: vec![(pane(b + 1), shell()), (pane(b), spec)],
-        },
-        8 => Command::SetArea {
-            tab: tab(b),
-            area: Size { cols: u16::from(a) * 30, rows: 24 },
-            zoomed: a == 3,
-        },
-        _ => Command::Resume {
-            pane: pane(b),
-            anyway: a == 0,
-            cwd: (a == 1).then(|| "/moved".into()),
-        },
-    }
-}
-
-fn arrangement(a: u8, b: u8) -> Command {
-    let weight = signaltty_core::layout::Weight::new(u16::from(b)).unwrap();
-    match a {
-        0 => Command::FocusPane(pane(b)),
-        1 => Command::MoveTab { tab: tab(b), position: 1 },
-        2 if b < 3 => Command::MoveWorkspace { workspace: ws(b), position: 0 },
-        2 => Command::Decide { pane: pane(b - 2), answer: Answer::Deny },
-        _ if b % 2 == 0 => Command::Equalise(tab(b)),
-        _ => Command::SetWeight { pane: pane(b), axis: None, weight },
-    }
-}
-
-fn side(n: u8) -> Direction {
-    use Direction::{Down, Left, Right, Up};
-    [Left, Right, Up, Down][usize::from(n % 4)]
 }

@@ -12,5 +12,6 @@
 mod matrix;
 mod narrow;
 mod play;
+mod scenarios;
 #[path = "../support/mod.rs"]
 mod support;

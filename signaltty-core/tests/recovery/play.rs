@@ -5,8 +5,11 @@ use std::collections::VecDeque;
 use signaltty_core::agent::{AgentReport, Relation, SavedAgent, TurnId, TurnRecord};
 use signaltty_core::pane::Lifecycle;
 use signaltty_core::restore::FailureCode;
+use signaltty_core::save::SaveFailure;
 use signaltty_core::saved::SavedSession;
-use signaltty_core::session::{Command, Delivery, Effect, Event, Input, SwitchChange};
+use signaltty_core::session::{
+    Command, ContinueFailure, Delivery, Effect, Event, Input, SwitchChange,
+};
 
 use crate::support::facts::{extends, refusal};
 use crate::support::{World, pane, ws};
@@ -63,6 +66,10 @@ pub struct Play {
     pub failures: usize,
     /// What the record says of the turn, instead of what happened.
     pub record: Option<TurnRecord>,
+    /// So many saves fail before one does not.
+    pub failing: usize,
+    /// The prompt cannot be sent.
+    pub refuses: bool,
 }
 
 impl Play {
@@ -89,6 +96,8 @@ impl Play {
             verdicts: Vec::new(),
             failures: 0,
             record: None,
+            failing: 0,
+            refuses: false,
         }
     }
 
@@ -143,6 +152,11 @@ impl Play {
     fn perform(&mut self, effect: &Effect, until: &str) -> (Vec<Effect>, &'static str) {
         let id = |play: &Self| play.world.conversation(1);
         match effect {
+            Effect::Save { token, .. } if self.failing > 0 => {
+                self.failing -= 1;
+                let result = Err(SaveFailure::Io);
+                (self.world.input(Input::Saved { token: *token, result }), "failed")
+            }
             Effect::Save { token, .. } => {
                 let written = self.world.saved();
                 let next = self.world.save_ok(*token);
@@ -204,6 +218,13 @@ impl Play {
             }
             Effect::Continue { continuation, .. } => {
                 let instance = continuation.verified().instance();
+                // S1-10, K6: that it goes out is on the disk before it does.
+                let saved = self.disk.panes[0].agent.as_ref().unwrap();
+                assert!(saved.turns.marker().unwrap().sent, "not promised on the disk");
+                if self.refuses {
+                    let result = Err(ContinueFailure::NeverQuiet);
+                    return (self.world.input(Input::Continued { instance, result }), "sent");
+                }
                 self.sent += 1;
                 if self.mode != Mode::Swallows {
                     self.prompts.push(continuation.turn());

@@ -36,6 +36,9 @@ fn word(effect: &Effect) -> String {
         Effect::ReadRecord { witness, named, .. } => format!("read {witness} {}", named.id),
         Effect::Anchor { conversation, .. } => format!("anchor {}", conversation.id),
         Effect::Save { durability, .. } => format!("save {durability:?}").to_lowercase(),
+        Effect::ReadTurn { .. } => "read turn".into(),
+        Effect::Continue { by_hand: false, .. } => "continue".into(),
+        Effect::Continue { by_hand: true, .. } => "continue by hand".into(),
         Effect::ForgetTail { .. } => "forget".into(),
         Effect::Publish(event) => event_word(event),
         Effect::Reply { result, .. } => match result {
@@ -45,6 +48,7 @@ fn word(effect: &Effect) -> String {
                 let id = id.as_ref().map_or("none", |id| id.as_str());
                 format!("ok resumed {id} {}", verdict.word.as_str())
             }
+            Ok(Reply::Continued { id, .. }) => format!("ok continued {id}"),
             Ok(other) => format!("ok {other:?}"),
             Err(error) => match error.failure() {
                 Some(code) => format!("err {} {code}", error.code()),
