@@ -156,6 +156,39 @@ fn an_agent_that_was_left_open_unconfirmed_reads_as_not_proven() {
 }
 
 #[test]
+fn an_interrupted_turn_says_how_often_it_was_tried_and_what_it_did_last() {
+    let mut node = pane("resumable");
+    let agent = node.agent.as_mut().unwrap();
+    (agent.interrupted, agent.marked, agent.attempts) = (true, true, 2);
+    agent.receipt = Some("last tool call: Bash\u{7}, it finished".into());
+    let text = shown(&tree(vec![node.clone()]), false);
+    for line in [
+        "a turn was interrupted; continuing it was tried 2 times by itself\n",
+        "it is marked: a start of the server looks whether it goes on\n",
+        "last tool call: Bash\\x07, it finished\n",
+        "let its turn go on with: signaltty continue pane_resumable\n",
+    ] {
+        assert!(text.contains(line), "{line}: {text}");
+    }
+    let agent = node.agent.as_mut().unwrap();
+    (agent.marked, agent.attempts) = (false, 0);
+    node.state = "live".into();
+    let text = shown(&tree(vec![node]), false);
+    assert!(text.contains("a turn was interrupted\n") && !text.contains("marked"), "{text}");
+    assert!(text.contains("let its turn go on with: signaltty continue pane_resumable\n"));
+}
+
+#[test]
+fn s0_18_a_command_that_an_agent_reported_is_shown_as_such() {
+    let mut node = pane("resumable");
+    let argv = vec!["my-agent".into(), "--resume".into(), "7\u{1b}".into()];
+    node.agent.as_mut().unwrap().reported_argv = Some(argv);
+    let text = shown(&tree(vec![node]), false);
+    let line = "reopened by hand, with its own command: my-agent --resume 7\\x1b\n";
+    assert!(text.contains(line), "{text}");
+}
+
+#[test]
 fn c082_nothing_of_others_reaches_the_terminal_raw() {
     const POISON: &str = "x\x1b[2J\x1b]52;c;AAAA\x07\u{9b}y\r\n";
     let mut poisoned = pane(POISON);
@@ -268,6 +301,8 @@ fn pane(state: &str) -> PaneNode {
             interrupted: false,
             question_expired: false,
             marked: false,
+            attempts: 0,
+            reported_argv: None,
             receipt: None,
             last_failure: None,
             integration: None,

@@ -156,7 +156,14 @@ pub(super) fn notes(pane: &PaneNode, now: Timestamp) -> Vec<String> {
     }
     if let Some(agent) = &pane.agent {
         if agent.interrupted {
-            notes.push("a turn was interrupted".to_owned());
+            notes.push(match agent.attempts {
+                0 => "a turn was interrupted".to_owned(),
+                1 => "a turn was interrupted; continuing it was tried once by itself".to_owned(),
+                n => format!("a turn was interrupted; continuing it was tried {n} times by itself"),
+            });
+            if agent.marked {
+                notes.push("it is marked: a start of the server looks whether it goes on".into());
+            }
             if let Some(receipt) = &agent.receipt {
                 notes.push(safe(receipt));
             }
@@ -183,6 +190,9 @@ pub(super) fn notes(pane: &PaneNode, now: Timestamp) -> Vec<String> {
             };
             notes.push(format!("{what} {when} ({code}): {message}"));
         }
+        if let Some(argv) = &agent.reported_argv {
+            notes.push(format!("reopened by hand, with its own command: {}", command_words(argv)));
+        }
         if let Some(integration) = &agent.integration {
             notes.push(safe(integration));
         }
@@ -201,13 +211,22 @@ pub(super) fn advice(pane: &PaneNode) -> Option<String> {
     let agent = pane.agent.as_ref();
     let conversation = agent.is_some_and(|agent| agent.agent_session_id.is_some());
     let failure = agent.and_then(|agent| agent.last_failure.as_ref());
+    let interrupted = agent.is_some_and(|agent| agent.interrupted);
+    let verified = agent.is_some_and(|agent| agent.verdict.as_deref() == Some("verified"));
     match (pane.state.as_str(), failure.map(|f| f.code.as_str())) {
+        ("live", _) if interrupted && verified => {
+            Some(format!("let its turn go on with: signaltty continue {id}"))
+        }
         ("resumable", Some("cwd_missing")) => {
             Some(format!("resume it elsewhere with: signaltty resume {id} --cwd DIR"))
         }
         ("resumable", Some("damaged" | "rewritten" | "busy")) => {
             Some(format!("resume it all the same with: signaltty resume {id} --anyway"))
         }
+        ("resumable", _) if interrupted => Some(format!(
+            "resume it with: signaltty resume {id}; and let its turn go on with: signaltty \
+             continue {id}"
+        )),
         ("resumable", _) => Some(format!("resume it with: signaltty resume {id}")),
         ("exited", _) if conversation => {
             Some(format!("it can be resumed by hand with: signaltty resume {id}"))

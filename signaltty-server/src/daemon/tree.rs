@@ -125,6 +125,11 @@ fn agent(view: &PaneView<'_>, saved: &SavedAgent, note: Option<&Note>) -> AgentN
         interrupted: saved.interrupted,
         question_expired: saved.question_expired,
         marked: saved.turns.marker().is_some(),
+        attempts: saved.turns.attempts(),
+        reported_argv: saved
+            .reported_argv
+            .as_ref()
+            .map(|argv| argv.0.iter().map(|word| WireOs(word.clone())).collect()),
         receipt: view.receipt.map(ToString::to_string),
         last_failure: failure.map(|failure| FailureNode {
             code: failure.refusal.code.as_str().to_owned(),

@@ -119,6 +119,13 @@ pub struct AgentNode {
     /// Its turn is promised to be continued.
     #[serde(default)]
     pub marked: bool,
+    /// How often the interrupted turn was tried by itself, over all starts.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub attempts: u8,
+    /// The command with which the agent itself said that it is reopened; it runs
+    /// by hand only, and proves nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reported_argv: Option<Vec<WireOs>>,
     /// The last tool call before the interruption, in words, where known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub receipt: Option<String>,
@@ -134,6 +141,11 @@ pub struct AgentNode {
 
 fn own_place() -> String {
     "own".to_owned()
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
+fn is_zero(count: &u8) -> bool {
+    *count == 0
 }
 
 /// Why the last resume did not succeed.

@@ -54,6 +54,8 @@ pub(super) fn node(facts: Facts) -> PaneNode {
         proven_at: None,
         question_expired: false,
         marked: false,
+        attempts: 0,
+        reported_argv: None,
         receipt: None,
         interrupted: n == 8,
         last_failure: (n == 7).then(|| FailureNode {
