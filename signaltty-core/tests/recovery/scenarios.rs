@@ -216,13 +216,18 @@ fn t3_r22_t3_r23_t3_r24_a_start_that_ends_while_others_wait_sends_exactly_once_a
 
 #[test]
 fn t3_r25_row_d14_a_turn_that_finished_after_its_mark_sends_nothing() {
-    let mut play = saved(false, false, |agent| {
-        agent.turns = Turns::from_saved(1, None, marker(1, false), 0);
-        agent.interrupted = false;
-    });
-    Arc::make_mut(&mut play.disk.panes[0]).lifecycle = Lifecycle::Done;
-    let play = sends_nothing(play, "D14");
-    assert_eq!((play.spawns, play.failures), (0, 0));
+    for resume in [false, true] {
+        let mut play = saved(resume, resume, |agent| {
+            agent.turns = Turns::from_saved(1, None, marker(1, false), 0);
+            agent.interrupted = false;
+        });
+        Arc::make_mut(&mut play.disk.panes[0]).lifecycle = Lifecycle::Done;
+        play.start("");
+        assert_eq!((play.prompts.len(), play.failures), (0, 0));
+        assert_eq!(play.spawns, usize::from(resume), "reopened where that is wanted");
+        // A mark that stayed would stop every later turn from going on.
+        assert_eq!(play.agent().turns.marker(), None, "{resume}");
+    }
 }
 
 #[test]
