@@ -3,6 +3,7 @@
 use clap::Args;
 use serde_json::{Value, json};
 
+use super::progress::Spinner;
 use super::resume::Stages;
 use super::{Context, Exit, Failure, place, safe};
 use crate::client::{Client, ClientError};
@@ -79,11 +80,13 @@ pub(super) async fn all(context: &Context, workspace: Option<&str>) -> Result<Ex
     let panes = wanted.iter().flat_map(|one| &one.tabs).flat_map(|tab| &tab.panes);
     let panes: Vec<_> = panes.filter(|pane| pane.state == "resumable").collect();
     let (mut results, mut exit) = (Vec::new(), Exit::Done);
-    for pane in panes {
+    for (number, pane) in panes.iter().enumerate() {
         let id = pane.id.clone();
         let env = place::environment();
         let params = PaneResume { pane: id.clone(), anyway: false, cwd: None, env };
-        let line = match client.call::<_, Value>("pane.resume", &params).await {
+        let what = format!("{} {}", bar(number, panes.len()), safe(&pane.title));
+        let call = client.call::<_, Value>("pane.resume", &params);
+        let line = match Spinner::new(context, what).during(call).await {
             Ok(value) => {
                 let verdict = value.get("verdict").and_then(Value::as_str).unwrap_or_default();
                 if verdict != "verified" {
@@ -111,6 +114,13 @@ pub(super) async fn all(context: &Context, workspace: Option<&str>) -> Result<Ex
         context.print("no pane is resumable\n")?;
     }
     Ok(exit)
+}
+
+/// How far it is: done of so many.
+fn bar(done: usize, of: usize) -> String {
+    const WIDTH: usize = 12;
+    let full = done * WIDTH / of.max(1);
+    format!("[{}{}] {} of {of}", "#".repeat(full), "-".repeat(WIDTH - full), done + 1)
 }
 
 /// Runs `restore --plan`. Never starts a server: that would be the start itself.

@@ -70,8 +70,12 @@ fn render(status: &Status, now: Timestamp) -> String {
         (
             "holds",
             format!(
-                "{} workspaces, {} tabs, {} panes: {} live, {} resumable",
-                counts.workspaces, counts.tabs, counts.panes, counts.live, counts.resumable
+                "{}, {}, {}: {} live, {} resumable",
+                counted(counts.workspaces, "workspace"),
+                counted(counts.tabs, "tab"),
+                counted(counts.panes, "pane"),
+                counts.live,
+                counts.resumable
             ),
         ),
         ("saved", saved),
@@ -96,6 +100,10 @@ fn render(status: &Status, now: Timestamp) -> String {
     let repaired = status.problems.iter().map(|line| ("repaired", safe(line)));
     lines.extend(repaired);
     lines.into_iter().map(|(name, value)| format!("{name:<9} {value}\n")).collect()
+}
+
+fn counted(count: usize, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
 /// How the state was found when the server started.

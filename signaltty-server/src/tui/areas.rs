@@ -7,6 +7,7 @@ use signaltty_core::layout::{
 };
 
 use super::model::Model;
+use crate::protocol::TabNode;
 
 /// The parts of the screen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,6 +67,28 @@ pub(crate) fn arrangement(model: &Model) -> Option<Arrangement<PaneId>> {
     };
     Some(arrange(&layout, CoreRect::new(at, Size { cols, rows })))
 }
+
+/// The focused pane of a tab, where the terminal is so small that the layout
+/// leaves one of its panes nothing to be seen in.
+pub(crate) fn crowded_out(model: &Model, tab: &TabNode) -> Option<PaneId> {
+    let panes = Areas::of(model).panes;
+    let small = panes.width < SMALL.0 || panes.height < SMALL.1;
+    if !small || tab.panes.len() < 2 || panes.is_empty() {
+        return None;
+    }
+    let focus = model.focus()?;
+    let layout: Layout<PaneId> = tab.layout.parse().ok()?;
+    let whole = Size { cols: panes.width, rows: panes.height };
+    let found = arrange(&layout, CoreRect::new(Point { col: 0, row: 0 }, whole)).rects;
+    let crowded = |rect: &CoreRect| rect.cols() < LEAST.0 || rect.rows() < LEAST.1;
+    found.iter().any(|(_, rect)| crowded(rect)).then_some(focus)
+}
+
+/// On a larger terminal nothing is crowded out by accident.
+const SMALL: (u16, u16) = (40, 10);
+
+/// Columns and rows in which something can be read.
+const LEAST: (u16, u16) = (4, 1);
 
 /// A rectangle of the layout as far as it is on the screen.
 pub(crate) fn on_screen(model: &Model, rect: CoreRect) -> Rect {

@@ -18,6 +18,8 @@ mod gui;
 mod input;
 mod list;
 mod model;
+#[cfg(test)]
+mod mouse_tests;
 mod msg;
 mod resize;
 mod scroll;

@@ -7,6 +7,7 @@ use signaltty_core::id::PaneId;
 use signaltty_core::scope::{Catalog, Listed, Project, Scope};
 use signaltty_pty::Screen;
 
+use super::areas;
 use super::board::Board;
 use super::checkouts::Checkouts;
 use super::dialog::Dialog;
@@ -259,10 +260,12 @@ impl Model {
         self.node(self.focus()?)
     }
 
-    /// The pane that is shown alone, if it is in the shown tab.
+    /// The pane that is shown alone, if it is in the shown tab: one that its person
+    /// chose, or the focused one where there is no room for all.
     pub(crate) fn zoom(&self) -> Option<PaneId> {
         let (_, tab) = self.shown()?;
-        self.zoomed.filter(|pane| tab.panes.iter().any(|node| node.id == pane.to_string()))
+        let is_there = |pane: &PaneId| tab.panes.iter().any(|node| node.id == pane.to_string());
+        self.zoomed.filter(is_there).or_else(|| areas::crowded_out(self, tab))
     }
 
     /// The project of a workspace: the main checkout of the repository that it is

@@ -65,6 +65,50 @@ fn c088_a_client_that_ends_in_any_way_leaves_terminal_and_server_whole() {
 }
 
 #[test]
+fn c088_an_attached_client_that_ends_in_any_way_leaves_terminal_and_server_whole() {
+    let home = Home::new();
+    let server = Server::start(&home);
+    // Everything that a program can do to a terminal.
+    let modes =
+        "\\033[?1049h\\033[?1000h\\033[?1002h\\033[?1006h\\033[?2004h\\033[?1004h\\033[?25l";
+    let pane = server.sh(&home, &format!("printf '{modes}'; echo ready; exec cat"));
+    server.wait_text(&pane, "ready");
+    let ids = |server: &Server| -> Vec<Value> {
+        server.panes().iter().map(|pane| pane["id"].clone()).collect()
+    };
+    let (before, children) = (ids(&server), server.children());
+    let mut last = "ready".to_owned();
+    for round in 0..20 {
+        let mut terminal = Terminal::start_with(&home, |command| {
+            command.args(["attach", &pane]);
+        });
+        terminal.wait_text(&last);
+        terminal.press(&format!("round{round}\r"));
+        last = format!("round{round}");
+        terminal.wait_text(&last);
+        let signal = match round % 4 {
+            0 => Some(Signal::HUP),
+            1 => Some(Signal::TERM),
+            // Nobody can do anything after this one.
+            2 => Some(Signal::KILL),
+            _ => None,
+        };
+        match signal {
+            Some(signal) => terminal.signal(signal),
+            None => terminal.press(PREFIX),
+        }
+        let status = terminal.wait_exit();
+        if signal != Some(Signal::KILL) {
+            assert_eq!(status.code(), Some(i32::from(signal.is_some())), "{signal:?}");
+            terminal.wait_restored();
+        }
+        assert_eq!(ids(&server), before, "round {round}");
+        assert_eq!(server.children(), children, "round {round}");
+        assert_eq!(server.pane(&pane)["state"], "live");
+    }
+}
+
+#[test]
 fn c082_poison_in_titles_and_messages_is_shown_and_does_nothing() {
     let home = Home::new();
     let server = Server::start(&home);

@@ -53,6 +53,7 @@ mod restart;
 mod resume;
 mod scale;
 mod service;
+mod shells;
 mod shutdown;
 mod state_tools;
 mod terminals;

@@ -33,8 +33,14 @@ use crate::cli::{Context, Failure, RawTerminal, Signals};
 const WAITING: usize = 256;
 
 /// How many times as long as it worked for panes without the focus the loop
-/// leaves them alone.
+/// leaves them alone: a fifth of its time is theirs.
 const REST: u32 = 4;
+
+/// The same while somebody types, who waits for echoes: a twentieth.
+const REST_FROM_TYPING: u32 = 19;
+
+/// How long after a key somebody types.
+const TYPES: Duration = Duration::from_millis(500);
 
 /// Why the client ended.
 #[derive(Debug, PartialEq, Eq)]
@@ -84,6 +90,8 @@ struct App {
     ended: Option<Ended>,
     /// Until then, panes without the focus wait.
     rest: Instant,
+    /// Until then, somebody types.
+    types: Instant,
 }
 
 impl App {
@@ -104,6 +112,7 @@ impl App {
             model,
             ended: None,
             rest: Instant::now(),
+            types: Instant::now(),
         })
     }
 
@@ -146,6 +155,7 @@ impl App {
     fn typed(&mut self, msg: Msg) {
         if matches!(msg, Msg::Key(_) | Msg::Paste(_) | Msg::Mouse(_)) {
             self.pace.bought();
+            self.types = Instant::now() + TYPES;
         }
         self.take(msg);
     }
@@ -166,7 +176,8 @@ impl App {
                 self.take(Msg::Stream { pane, number, what });
             }
             let now = Instant::now();
-            self.rest = now + (now - start) * REST;
+            let times = if now < self.types { REST_FROM_TYPING } else { REST };
+            self.rest = now + (now - start) * times;
         }
         // Sockets and the keyboard have their turn.
         tokio::task::yield_now().await;

@@ -18,10 +18,25 @@ fn child_that_panics() {
     unreachable!("the process ends with the panic");
 }
 
+/// As it is in `signaltty attach`: one thread, which unwinds.
+#[test]
+fn child_that_panics_while_attached() {
+    if std::env::var_os("SIGNALTTY_TEST_PANIC").is_none() {
+        return;
+    }
+    let _raw = RawTerminal::enter().unwrap();
+    panic!("on purpose");
+}
+
 #[test]
 fn c088_a_panic_of_any_thread_restores_the_terminal_and_ends_the_client() {
+    panics("tui::edge::tests::child_that_panics");
+    panics("tui::edge::tests::child_that_panics_while_attached");
+}
+
+/// Runs a test of this program that panics, on a terminal of its own.
+fn panics(name: &str) {
     let me = std::env::current_exe().unwrap();
-    let name = "tui::edge::tests::child_that_panics";
     let program = format!(
         "before=$(stty -g); SIGNALTTY_TEST_PANIC=1 '{}' --exact {name} --nocapture; code=$?; \
          [ \"$before\" = \"$(stty -g)\" ] && echo same modes, code $code",

@@ -119,7 +119,6 @@ fn step(model: &mut Model, direction: Direction, out: &mut Effects) {
         let by = if matches!(direction, Direction::Left | Direction::Up) { -1 } else { 1 };
         let next = places::further(model, by);
         to(model, next, out);
-        model.zoomed = model.focus();
         return;
     }
     match places::neighbouring(model, direction) {
@@ -131,7 +130,8 @@ fn step(model: &mut Model, direction: Direction, out: &mut Effects) {
 fn to(model: &mut Model, pane: Option<PaneId>, out: &mut Effects) {
     let tab = model.shown().map(|(_, tab)| tab.id.clone());
     if let (Some(tab), Some(pane)) = (tab, pane) {
-        if model.zoom().is_some() {
+        // Not where it is alone only for want of room.
+        if model.zoomed.is_some() {
             model.zoomed = Some(pane);
         }
         places::focus(model, &tab, pane, out);

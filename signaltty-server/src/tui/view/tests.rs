@@ -6,6 +6,7 @@ use ratatui::layout::Rect;
 use unicode_width::UnicodeWidthStr as _;
 
 use super::view;
+use crate::tui::areas::{arrangement, on_screen};
 use crate::tui::fixture::{Facts, PANES, checkouts, client, id, press, told, tree};
 use crate::tui::model::{Mode, Model};
 use crate::tui::msg::Msg;
@@ -180,6 +181,28 @@ fn a_link_to_another_machine_is_named() {
         press(&mut model, &["C-]", "w"]);
         model
     });
+}
+
+#[test]
+fn the_focused_pane_stays_in_view_on_a_terminal_that_is_too_small() {
+    let mut model = client((80, 24), tree(FEW), &[(1, "first"), (11, "second")]);
+    for (layout, down) in [("/", "j"), ("|", "l")] {
+        let text = format!("v1:[{}{layout}{}]", id(1), id(11));
+        model.tree.workspaces[0].tabs[0].layout = text;
+        for size in [(18, 5), (18, 4), (18, 3), (9, 24), (4, 5)] {
+            model.size = size;
+            model.focused.clear();
+            for wanted in [1, 11] {
+                let found = arrangement(&model).unwrap().rects;
+                let rect = found.into_iter().find(|(pane, _)| *pane == id(wanted)).unwrap().1;
+                assert_eq!(model.focus(), Some(id(wanted)));
+                assert!(!on_screen(&model, rect).is_empty(), "{size:?} {layout} {wanted}");
+                press(&mut model, &["C-]", down]);
+            }
+        }
+        model.size = (80, 24);
+        assert_eq!(model.zoom(), None, "and large again they are beside each other");
+    }
 }
 
 #[test]

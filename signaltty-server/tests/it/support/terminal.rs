@@ -31,6 +31,21 @@ struct Shown {
     bytes: Vec<u8>,
 }
 
+/// The client of the test's server, which it does not start.
+fn command(home: &Home) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_signaltty"));
+    command
+        .args(["--no-start", "--socket"])
+        .arg(home.socket())
+        .current_dir(home.work())
+        .env_clear()
+        .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+        .env("HOME", home.path(""))
+        .env("SHELL", "/bin/sh")
+        .env("TERM", "xterm-256color");
+    command
+}
+
 impl Terminal {
     /// The client of the test's server, which it does not start.
     pub fn start(home: &Home) -> Self {
@@ -39,16 +54,7 @@ impl Terminal {
 
     /// As [`start`](Self::start), with a command that the test changes.
     pub fn start_with(home: &Home, change: impl FnOnce(&mut Command)) -> Self {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_signaltty"));
-        command
-            .args(["--no-start", "--socket"])
-            .arg(home.socket())
-            .current_dir(home.work())
-            .env_clear()
-            .env("PATH", std::env::var_os("PATH").unwrap_or_default())
-            .env("HOME", home.path(""))
-            .env("SHELL", "/bin/sh")
-            .env("TERM", "xterm-256color");
+        let mut command = command(home);
         change(&mut command);
         Self::run(command, 100, 30)
     }
