@@ -1,11 +1,14 @@
 //! Parameters of the methods. `pane`, `tab` and `workspace` take an id, a
 //! unique prefix of one, or a workspace's handle.
 
+mod agents;
+
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
 use super::WireOs;
+pub use agents::*;
 
 /// No parameters.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -380,94 +383,6 @@ pub struct PaneAttach {
     /// So many lines of history first.
     #[serde(default)]
     pub history: usize,
-}
-
-/// `pane.resume`
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct PaneResume {
-    /// Which.
-    pub pane: String,
-    /// Although something differs, which the person was shown.
-    #[serde(default)]
-    pub anyway: bool,
-    /// Start there instead.
-    #[serde(default)]
-    pub cwd: Option<WireOs>,
-    /// The client's environment. Used for this start, never stored.
-    #[serde(default)]
-    pub env: BTreeMap<String, WireOs>,
-}
-
-/// `pane.continue`, `pane.restart`
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct PaneAgain {
-    /// Which.
-    pub pane: String,
-    /// The client's environment. Used for this start, never stored.
-    #[serde(default)]
-    pub env: BTreeMap<String, WireOs>,
-}
-
-/// `agent.hook`
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct AgentHook {
-    /// Which agent's hook.
-    pub agent: String,
-    /// The secret of the launch, from the pane's environment.
-    pub launch: String,
-    /// What the agent wrote to the hook.
-    pub payload: String,
-    /// The agent's process, where it says so itself.
-    #[serde(default)]
-    pub agent_pid: Option<u32>,
-    /// Whether the hook stands in a file of the person, by `integration
-    /// install`. It is not heard where the launch has hooks of its own.
-    #[serde(default)]
-    pub installed: bool,
-}
-
-/// `agent.report_session`
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct AgentSession {
-    /// The secret of the launch, from the pane's environment.
-    pub launch: String,
-    /// Which agent; by default the one that the pane runs, else `generic`.
-    #[serde(default)]
-    pub agent: Option<String>,
-    /// Its session; by default the one that is known of it.
-    #[serde(default)]
-    pub id: Option<String>,
-    /// The command that reopens it, by hand only.
-    #[serde(default)]
-    pub argv: Option<Vec<WireOs>>,
-    /// The agent's process, where it says so itself.
-    #[serde(default)]
-    pub agent_pid: Option<u32>,
-}
-
-/// `pane.answer`
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct PaneAnswer {
-    /// The pane whose agent asks.
-    pub pane: String,
-    /// The decision.
-    pub answer: Answer,
-}
-
-/// A person's decision.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "snake_case")]
-pub enum Answer {
-    /// Yes, this once.
-    Allow,
-    /// No.
-    Deny,
 }
 
 /// `session.forget`
