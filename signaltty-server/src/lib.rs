@@ -1,6 +1,8 @@
 //! A terminal session server for coding agents: the daemon, the client
 //! library, and the command line.
 #![forbid(unsafe_code)]
+// The fuzz targets take the formats alone, without those who use the rest.
+#![cfg_attr(not(any(feature = "client", feature = "daemon")), allow(dead_code))]
 
 #[cfg(feature = "client")]
 pub mod cli;
