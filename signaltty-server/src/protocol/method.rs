@@ -1,6 +1,8 @@
 //! Which methods and events there are, with the types of what they carry. The
 //! dispatcher's list, the schema and the tests are made from these tables.
 
+// Only the schema needs the types; the names are there without it.
+#[cfg(feature = "schema")]
 use super::*;
 
 /// For each row of a table: its name and its types.
