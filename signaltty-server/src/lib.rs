@@ -2,7 +2,7 @@
 //! library, and the command line.
 #![forbid(unsafe_code)]
 // The fuzz targets take the formats alone, without those who use the rest.
-#![cfg_attr(not(any(feature = "client", feature = "daemon")), allow(dead_code))]
+#![cfg_attr(not(any(feature = "client", feature = "daemon")), allow(dead_code, unused_imports))]
 
 #[cfg(feature = "client")]
 pub mod cli;

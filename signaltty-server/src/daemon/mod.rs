@@ -37,6 +37,7 @@ mod login_env;
 mod looks;
 mod methods;
 mod own_log;
+mod owned;
 mod pace;
 mod pane_clients;
 mod pane_flood;

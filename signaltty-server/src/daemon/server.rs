@@ -20,6 +20,7 @@ use super::event_loop::{Parts, run_loop};
 use super::leftovers::Children;
 use super::listener::Socket;
 use super::own_log::OwnLog;
+use super::owned::owned;
 use super::replies::Replies;
 use super::spawner::spawner;
 use super::{launch, random, signals, socket_watch};
@@ -248,7 +249,7 @@ impl Server {
         let started_at = wall();
         let socket_path = self.paths.socket.clone();
         let owner = Owner { pid: std::process::id(), started_at, socket: Some(socket_path) };
-        let dir = StateDir::open(&self.paths.state_dir, &owner)?;
+        let dir = owned(|| StateDir::open(&self.paths.state_dir, &owner))?;
         let socket = Arc::new(Socket::bind(&self.paths.socket, dir.lock_path())?);
         let own_dir = launch::own_dir(&self.paths.runtime_dir, &self.paths.state_dir)
             .map_err(|source| ServerError::Setup { what: "look at the state directory", source })?;

@@ -64,6 +64,7 @@ fn c053_c091_a_hundred_and_fifty_panes_are_resumed_or_say_why_while_the_server_a
     wait_all(&server, "in a conversation", |pane| {
         pane["agent"]["agent_session_id"].is_string() && pane["lifecycle"] == "idle"
     });
+    server.wait_saved();
     let anchored = || {
         let saved = home.snapshot();
         let panes = saved["panes"].as_array().unwrap().clone();
