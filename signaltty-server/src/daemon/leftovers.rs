@@ -86,10 +86,12 @@ impl Children {
             start_ticks,
             argv_sha256: digest(&process),
         };
-        let path = self.path(pid);
+        let (path, begun) = (self.path(pid), self.dir.join(format!("{BEGUN}{pid}")));
+        // There whole or not at all, whenever the server is killed.
         let written = serde_json::to_vec(&record).map_err(io::Error::from).and_then(|bytes| {
-            remove(&path);
-            write_private(&self.runtime_dir, &path, &bytes)
+            remove(&begun);
+            write_private(&self.runtime_dir, &begun, &bytes)?;
+            fs::rename(&begun, &path)
         });
         if let Err(error) = written {
             tracing::warn!("process {pid} was not noted in {}: {error}", path.display());
@@ -107,6 +109,10 @@ impl Children {
         let mut doubts = Vec::new();
         for entry in fs::read_dir(&self.dir).into_iter().flatten().flatten() {
             let path = entry.path();
+            if entry.file_name().as_encoded_bytes().starts_with(BEGUN.as_bytes()) {
+                remove(&path);
+                continue;
+            }
             let before = doubts.len();
             match self.read(&path) {
                 Ok(record) if record.boot_id == self.boot_id => self.settle(&record, &mut doubts),
@@ -268,6 +274,9 @@ fn remove(path: &Path) {
     }
 }
 
+/// How the name of a note begins that is being written.
+const BEGUN: &str = ".";
+
 #[cfg(test)]
 mod tests {
     use std::process::{Child, Command, Stdio};
@@ -396,6 +405,19 @@ mod tests {
             assert!(Instant::now() < until, "{text}");
             std::thread::yield_now();
         }
+    }
+
+    #[test]
+    fn d25_a_note_that_a_kill_cut_off_is_no_doubt() {
+        let stage = Stage::new(&mut cat());
+        let children = stage.children();
+        children.add(pane(), stage.child.id(), stage.start_ticks());
+        let note = children.path(stage.child.id());
+        let begun = note.with_file_name(format!("{BEGUN}{}", stage.child.id()));
+        fs::rename(note, &begun).unwrap();
+        fs::write(&begun, "").unwrap();
+        assert!(children.sweep().lines().next().is_none());
+        assert!(!begun.exists());
     }
 
     #[test]
