@@ -132,7 +132,7 @@ fn inv_p2_d6_without_power_at_every_operation_the_old_or_the_new_is_there() {
 }
 
 #[test]
-fn inv_p2_c010_the_first_save_is_there_or_missing() {
+fn c010_inv_p2_the_first_save_is_there_or_missing() {
     let first = |fs: &FaultFs| -> Result<bool, ()> {
         let dir = StateDir::lock(fs.clone(), "/state".into(), &owner()).map_err(drop)?;
         let mut opened = Store::open(dir, program()).map_err(drop)?;

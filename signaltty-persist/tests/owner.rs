@@ -18,7 +18,7 @@ use signaltty_persist::{Durability, Loaded, OpenError, Owner, Save, StateDir, Un
 use common::{open, owner, session, synced};
 
 #[test]
-fn inv_p7_c011_a_second_opener_learns_who_has_it_and_changes_nothing() {
+fn c011_inv_p7_a_second_opener_learns_who_has_it_and_changes_nothing() {
     let temporary = tempfile::tempdir().unwrap();
     let path = temporary.path().join("state");
     let mut first = open(&path);

@@ -136,7 +136,7 @@ fn temporaries_of_a_killed_process_are_swept_by_the_next_owner() {
 }
 
 #[test]
-fn inv_p4_s0_12_s0_41_no_secret_reaches_a_file() {
+fn s0_41_s0_12_inv_p4_no_secret_reaches_a_file() {
     let temporary = tempfile::tempdir().unwrap();
     let mut store = open(temporary.path()).store;
     let vars = [

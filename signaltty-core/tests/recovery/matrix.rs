@@ -107,7 +107,7 @@ fn k01_row_d14_a_turn_that_finished_after_it_was_marked_sends_nothing() {
 }
 
 #[test]
-fn k09_s1_23_a_refusal_that_was_not_saved_is_refused_again_and_said() {
+fn s1_23_k09_a_refusal_that_was_not_saved_is_refused_again_and_said() {
     let mut play = Play::interrupted(Mode::Gone, true, true);
     play.start("checked");
     play.start("");

@@ -187,7 +187,7 @@ fn one_kill(stage: &Stage, mode: &Mode, k: &str, point: &str, row: &str) {
 }
 
 #[test]
-fn k02_k03_k04_k05_k06_k07_s1_11_a_killed_server_continues_once() {
+fn s1_11_k02_k03_k04_k05_k06_k07_a_killed_server_continues_once() {
     both_on(&["good", "forks", "open tool", "finished"]);
 }
 

@@ -58,7 +58,7 @@ fn s0_14_s0_21_a_conversation_comes_back_proven_in_its_place() {
 }
 
 #[test]
-fn d2_s1_19_s1_28_an_impostor_is_refused_and_the_tombstone_kept() {
+fn s1_19_d2_s1_28_an_impostor_is_refused_and_the_tombstone_kept() {
     let (home, server, talk) = tombstone();
     let record = record(&home);
     let saved = fs::read(&record).unwrap();
