@@ -123,15 +123,7 @@ fn lines_that_are_no_requests() {
 fn names_that_name_nothing_or_too_much() {
     let home = Home::new();
     let server = Server::start(&home);
-    let mut panes = vec![server.spawn(&home, &["/bin/cat"])];
-    let shared = loop {
-        let last = panes.last().unwrap().clone();
-        let letter = |pane: &String| pane["pane_".len()..].chars().next().unwrap();
-        if panes.iter().filter(|pane| letter(pane) == letter(&last)).count() > 1 {
-            break letter(&last).to_string();
-        }
-        panes.push(server.spawn(&home, &["/bin/cat"]));
-    };
+    let shared = server.ambiguous(&home);
     let none = "aaaaaaaaaaaaaaaa";
     let mut said = Said::new(&home);
     for (method, params) in [

@@ -12,17 +12,7 @@ use crate::support::{Home, Server};
 fn names_that_name_nothing_or_too_much_are_refused() {
     let home = Home::new();
     let server = Server::start(&home);
-    let mut panes = vec![server.spawn(&home, &["/bin/cat"])];
-    // Ids are random: sooner or later two begin with the same letter.
-    let shared = loop {
-        let last = panes.last().unwrap().clone();
-        let letter = |pane: &String| pane["pane_".len()..].chars().next().unwrap();
-        let same = |pane: &&String| letter(pane) == letter(&last);
-        if panes.iter().filter(same).count() > 1 {
-            break letter(&last).to_string();
-        }
-        panes.push(server.spawn(&home, &["/bin/cat"]));
-    };
+    let shared = server.ambiguous(&home);
     let ls = "signaltty ls";
     let unknown = "pane_aaaaaaaaaaaaaaaa";
     let cases: [Case<'_>; 8] = [

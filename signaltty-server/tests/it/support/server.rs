@@ -186,6 +186,20 @@ impl Server {
         })
     }
 
+    /// Starts panes until the ids of two begin with the same letter, and gives that
+    /// letter; ids are random.
+    pub fn ambiguous(&self, home: &Home) -> String {
+        let letter = |pane: &str| pane["pane_".len()..][..1].to_owned();
+        let mut letters = vec![letter(&self.spawn(home, &["/bin/cat"]))];
+        loop {
+            let new = letter(&self.spawn(home, &["/bin/cat"]));
+            if letters.contains(&new) {
+                return new;
+            }
+            letters.push(new);
+        }
+    }
+
     /// Waits until every change is on the disk.
     pub fn wait_saved(&self) {
         wait_until("the save", || self.status()["saved"] == true);
