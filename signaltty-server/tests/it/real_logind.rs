@@ -22,7 +22,7 @@ use tokio::runtime::Runtime;
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 use zbus::Connection;
-use zbus::wire::ObjectPath;
+use zbus::wire::{ObjectPath, OwnedVariant};
 
 use crate::support::{Home, PATIENCE, Server, wait_for, wait_until};
 
@@ -60,12 +60,12 @@ fn s0_25_s0_26_s0_29_a_server_beside_a_real_logind() {
     assert!(waited < Duration::from_secs(4), "the host waited for {waited:?}");
 
     // While it is under way: no lock can be had. Saved at once, then the end.
+    // It may be gone before anybody can ask it a thing.
     let home = Home::new();
-    let mut server = lab.server(&home);
-    assert!(server.wait_exit().success());
+    let ended = Server::ended(&home, |command| lab.point(command));
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
     assert!(home.snapshot_path().exists());
-    let said = server.stderr();
-    assert!(said.contains("the host is shutting down held=false"), "{said}");
+    assert!(ended.stderr.contains("the host is shutting down held=false"), "{}", ended.stderr);
 
     // A restart of logind: one lock before, one after.
     lab.restart();
@@ -83,6 +83,7 @@ fn s0_25_s0_26_s0_29_a_server_beside_a_real_logind() {
     lab.power_off().unwrap();
     assert_eq!(lab.started(), "poweroff.target");
     assert!(server.wait_exit().success());
+    lab.wait_taken_back();
     let server = lab.server(&home);
     server.wait_logind("armed");
     assert_eq!(server.status()["problems"], json!([]));
@@ -150,9 +151,12 @@ impl<'a> Lab<'a> {
     }
 
     fn server(&self, home: &Home) -> Server {
-        Server::start_with(home, |command| {
-            command.env_remove("SIGNALTTY_LOGIND").env("DBUS_SYSTEM_BUS_ADDRESS", &self.address);
-        })
+        Server::start_with(home, |command| self.point(command))
+    }
+
+    /// Makes a server use this logind.
+    fn point(&self, command: &mut Command) {
+        command.env_remove("SIGNALTTY_LOGIND").env("DBUS_SYSTEM_BUS_ADDRESS", &self.address);
     }
 
     fn call<B, R>(&self, method: &str, body: &B) -> zbus::Result<R>
@@ -160,8 +164,16 @@ impl<'a> Lab<'a> {
         B: serde::Serialize + zbus::wire::DynamicType,
         R: serde::de::DeserializeOwned + zbus::wire::Type,
     {
+        self.call_on("org.freedesktop.login1.Manager", method, body)
+    }
+
+    fn call_on<B, R>(&self, interface: &str, method: &str, body: &B) -> zbus::Result<R>
+    where
+        B: serde::Serialize + zbus::wire::DynamicType,
+        R: serde::de::DeserializeOwned + zbus::wire::Type,
+    {
         let name = Some("org.freedesktop.login1");
-        let interface = Some("org.freedesktop.login1.Manager");
+        let interface = Some(interface);
         let call =
             self.connection.call_method(name, "/org/freedesktop/login1", interface, method, body);
         let answer = self.runtime.block_on(async { timeout(PATIENCE, call).await });
@@ -181,6 +193,17 @@ impl<'a> Lab<'a> {
     fn started(&mut self) -> String {
         let next = async { timeout(PATIENCE, self.started.recv()).await };
         self.runtime.block_on(next).expect("a unit in time").unwrap()
+    }
+
+    /// Waits until no shutdown is under way: a server that starts before that is
+    /// told of one, and ends.
+    fn wait_taken_back(&self) {
+        wait_until("the end of the shutdown", || {
+            let body = ("org.freedesktop.login1.Manager", "PreparingForShutdown");
+            let value: OwnedVariant =
+                self.call_on("org.freedesktop.DBus.Properties", "Get", &body).unwrap();
+            !bool::try_from(value).unwrap()
+        });
     }
 
     /// Kills logind, and starts another one, which knows the locks of the first.

@@ -23,7 +23,7 @@ pub struct Server {
 }
 
 /// How a server that did not start ended.
-pub struct Refused {
+pub struct Ended {
     pub code: Option<i32>,
     pub stderr: String,
 }
@@ -59,14 +59,19 @@ impl Server {
     }
 
     /// Runs a server that is expected not to start.
-    pub fn refused(home: &Home, change: impl FnOnce(&mut Command)) -> Refused {
+    pub fn refused(home: &Home, change: impl FnOnce(&mut Command)) -> Ended {
+        Self::ended(home, change)
+    }
+
+    /// Runs a server that ends by itself, whether or not it listened before.
+    pub fn ended(home: &Home, change: impl FnOnce(&mut Command)) -> Ended {
         let mut command = command(home);
         change(&mut command);
         let mut child = command.spawn().unwrap();
         let (stderr, reader) = collect(&mut child);
         let mut server = Self { child, socket: home.socket(), stderr, reader: Some(reader) };
         let status = server.wait_exit();
-        Refused { code: status.code(), stderr: server.stderr() }
+        Ended { code: status.code(), stderr: server.stderr() }
     }
 
     /// Runs a server that ends itself by SIGKILL at a named point of its start;
