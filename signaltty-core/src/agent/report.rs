@@ -12,8 +12,9 @@ pub struct AgentReport {
     /// A fact about which conversations the instance has open.
     pub witness: Option<Witness>,
     /// What it is doing. An end of a turn ([`Done`](Lifecycle::Done) or
-    /// [`Idle`](Lifecycle::Idle)) has its record anchored anew; without one, only
-    /// a conversation that has no anchor gets one.
+    /// [`Idle`](Lifecycle::Idle)) has its record anchored anew. Of an agent that
+    /// never says what it does, a witness of the saved conversation alone has it
+    /// anchored anew within ten seconds.
     pub lifecycle: Option<Lifecycle>,
     /// Whether it wants a person. [`Attention::None`] says that it no longer
     /// does.

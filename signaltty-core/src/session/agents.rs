@@ -7,10 +7,7 @@
 //! it never replaces one that can (C028, C029, C035).
 
 use super::{Effect, Event, Heard, PaneVerdict, Session, VerdictWord, publish, verify};
-use crate::agent::{
-    AgentPlace, AgentReport, AgentSessionId, Anchor, Conversation, Moment, RecordRead, SavedAgent,
-    Verdict, Witness, judge,
-};
+use crate::agent::{AgentReport, Moment, RecordRead, SavedAgent, Verdict, Witness, judge};
 use crate::id::{InstanceId, PaneId};
 use crate::pane::{Attention, Lifecycle};
 use crate::restore::{FailureCode, PaneState, Refusal, ResumeStage};
@@ -67,6 +64,7 @@ impl Session {
         match witness {
             Some(witness) => {
                 self.bind(now, pane, &witness);
+                self.looked_at(now, pane, &witness);
                 self.later_witness(pane, witness, out);
                 self.take_anchor(pane, turn_ended, out);
             }
@@ -178,69 +176,6 @@ impl Session {
         }
     }
 
-    /// Asks for the anchor of the conversation in front: of a new one always,
-    /// of the saved one when a turn ended.
-    pub(super) fn take_anchor(&mut self, pane: PaneId, turn_ended: bool, out: &mut Vec<Effect>) {
-        let Some(entry) = self.panes.get_mut(&pane) else {
-            return;
-        };
-        let PaneState::Live { instance } = entry.state else {
-            return;
-        };
-        let Some(agent) = &entry.record.agent else {
-            return;
-        };
-        // What its agent left is not what another one has open.
-        let open = agent.conversation.as_ref().filter(|_| entry.holds_open());
-        let conversation = match (&entry.run.candidate, open) {
-            (Some(id), saved) => {
-                let Some((cwd, config_env)) = entry.run.home.clone() else {
-                    return;
-                };
-                let previous = saved.map(|saved| saved.id.clone());
-                Conversation { id: id.clone(), cwd, config_env, anchor: None, previous }
-            }
-            (None, Some(saved)) if turn_ended || saved.anchor.is_none() => saved.clone(),
-            _ => return,
-        };
-        if let Some(again) = &mut entry.run.anchoring {
-            *again = true;
-            return;
-        }
-        let kind = entry.agent_kind().unwrap_or(&agent.kind).clone();
-        entry.run.anchoring = Some(false);
-        out.push(Effect::Anchor { instance, kind, conversation });
-    }
-
-    pub(super) fn anchored(
-        &mut self,
-        now: Now,
-        instance: InstanceId,
-        id: AgentSessionId,
-        result: Result<Anchor, Refusal>,
-        out: &mut Vec<Effect>,
-    ) {
-        let Some(pane) = self.instances.get(&instance).copied() else {
-            return;
-        };
-        let Some(entry) = self.panes.get_mut(&pane) else {
-            return;
-        };
-        let again = entry.run.anchoring.take().unwrap_or(false);
-        if let Ok(anchor) = result {
-            let bound = entry.store_anchor(&id, anchor);
-            if bound != Stored::Unchanged {
-                self.save.changed(now.mono);
-            }
-            if bound == Stored::NewConversation {
-                publish(out, Event::AgentBound { pane, id });
-            }
-        }
-        if again {
-            self.take_anchor(pane, true, out);
-        }
-    }
-
     /// More evidence about a conversation that a person left open unconfirmed.
     fn later_witness(&mut self, pane: PaneId, witness: Witness, out: &mut Vec<Effect>) {
         let Some((kind, saved)) = self.resumed_conversation(pane) else {
@@ -338,63 +273,5 @@ impl Session {
                 Some(PaneVerdict { word, evidence: evidence.clone(), at: now.wall });
             publish(out, Event::ResumeVerdict { pane, verdict: word, evidence });
         }
-    }
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Stored {
-    Unchanged,
-    Anchor,
-    NewConversation,
-}
-
-impl super::PaneEntry {
-    fn store_anchor(&mut self, id: &AgentSessionId, anchor: Anchor) -> Stored {
-        let candidate = self.run.candidate.as_ref() == Some(id);
-        let home = self.run.home.clone();
-        let open = self.holds_open();
-        let followed = self.run.followed.as_ref().map(|(kind, _)| kind.clone());
-        let Some(agent) = &self.record.agent else {
-            return Stored::Unchanged;
-        };
-        let saved = agent.conversation.as_ref().filter(|_| open);
-        if candidate && anchor.user_messages > 0 {
-            let Some((cwd, config_env)) = home else {
-                return Stored::Unchanged;
-            };
-            let previous = saved.map(|saved| saved.id.clone());
-            let replaces = previous.is_some();
-            let reported = self.run.reported.take_if(|(of, _)| of == id);
-            let conversation =
-                Conversation { id: id.clone(), cwd, config_env, anchor: Some(anchor), previous };
-            self.run.candidate = None;
-            if replaces {
-                self.watch.replaced();
-            }
-            if let Some(kind) = followed {
-                let (place, options) = (AgentPlace::Shell, self.run.options.clone());
-                self.edit().agent = Some(SavedAgent { place, options, ..SavedAgent::new(kind) });
-            }
-            if let Some(agent) = &mut self.edit().agent {
-                agent.conversation = Some(conversation);
-                agent.last_failure = None;
-                // What was reported for another conversation is dropped (S0-19).
-                agent.reported_argv = reported.map(|(_, argv)| argv);
-            }
-            return Stored::NewConversation;
-        }
-        // An anchor never shrinks (D-3).
-        let used = anchor.user_messages > 0 && !agent.turns.awaits_word();
-        let grows = |known: &Anchor| *known != anchor && !anchor.is_shorter_than(known);
-        let changed =
-            used && saved.is_some_and(|c| c.id == *id && c.anchor.as_ref().is_none_or(grows));
-        if changed
-            && let Some(agent) = &mut self.edit().agent
-            && let Some(conversation) = &mut agent.conversation
-        {
-            conversation.anchor = Some(anchor);
-            return Stored::Anchor;
-        }
-        Stored::Unchanged
     }
 }

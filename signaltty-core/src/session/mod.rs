@@ -6,6 +6,7 @@
 //! be done is refused by a reply.
 
 mod agents;
+mod anchoring;
 mod arrange;
 mod attempts;
 mod axes;
@@ -195,6 +196,10 @@ struct Run {
     reported: Option<(AgentSessionId, ReportedArgv)>,
     /// The anchor is being taken, and whether it must be taken again after.
     anchoring: Option<bool>,
+    /// When one was taken last.
+    anchored: Option<Duration>,
+    /// When it is to be taken anew, of an agent that does not say what it does.
+    anchor_due: Option<Duration>,
     /// What it said of itself before it was known what it is.
     heard: Heard,
     /// How often its program notifies its person.

@@ -77,7 +77,7 @@ impl Panes {
         self.entries.values_mut()
     }
 
-    /// When evidence must suffice next.
+    /// When something is due in one of them next.
     pub(super) fn deadline(&self) -> Option<Duration> {
         self.deadlines.first().map(|(at, _)| *at)
     }
@@ -164,7 +164,7 @@ impl Keys {
     fn of(entry: &PaneEntry) -> Self {
         let deadline = match &entry.state {
             PaneState::Tombstone(_) => return Self::default(),
-            PaneState::Live { .. } => None,
+            PaneState::Live { .. } => entry.run.anchor_due,
             PaneState::Resuming(stage) => match **stage {
                 ResumeStage::Checking { deadline, .. }
                 | ResumeStage::Reading { deadline, .. }

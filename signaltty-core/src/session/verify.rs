@@ -188,6 +188,7 @@ impl Session {
             self.attempt_is_due(now, pane, out);
             self.check_took_too_long(now, pane, out);
             self.decide_if_due(now, pane, out);
+            self.anchor_if_due(now, pane, out);
         }
     }
 

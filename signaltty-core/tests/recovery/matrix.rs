@@ -9,6 +9,7 @@ use signaltty_core::pane::Lifecycle;
 use signaltty_core::session::{Command, Input};
 
 use crate::play::{MODES, Mode, Play};
+use crate::support::words::words;
 use crate::support::{World, pane, save_of};
 
 /// Where the server dies, and the row of the next start where both switches are
@@ -287,6 +288,23 @@ fn s1_12_inv_r6_the_anchor_stays_before_a_prompt_that_nobody_accepted() {
     let instance = play.world.pane(pane(1)).state.instance().unwrap();
     play.world.anchored(instance, "A", 9);
     assert_ne!(anchor(&play), before);
+}
+
+/// Nor does a look at an agent that says nothing of what it does.
+#[test]
+fn s1_12_inv_r6_a_look_anchors_nothing_behind_a_prompt_that_nobody_accepted() {
+    let mut play = Play::interrupted(Mode::NeverAccepts, true, true);
+    play.start("");
+    let anchor = |play: &Play| play.agent().conversation.unwrap().anchor.unwrap();
+    let before = anchor(&play);
+    let instance = play.world.pane(pane(1)).state.instance().unwrap();
+    assert_eq!(play.world.pane(pane(1)).record.lifecycle, Lifecycle::Unknown);
+    let mut asked = play.world.shows(instance, "A");
+    asked.extend(play.world.pass(10_000));
+    assert!(words(&asked).contains(&"anchor A".to_owned()), "{:?}", words(&asked));
+    play.world.anchored(instance, "A", 9);
+    assert_eq!(anchor(&play), before);
+    assert!(play.agent().turns.marker().unwrap().sent);
 }
 
 #[test]

@@ -12,6 +12,7 @@
 mod support;
 
 mod addressed;
+mod anchors;
 mod arrange;
 mod binding;
 mod evidence;

@@ -1,0 +1,186 @@
+//! How far the anchor of a live conversation reaches.
+//!
+//! It is taken anew whenever a turn ends. An agent that never says what it does
+//! shows no end of a turn; of that one a look is the occasion, and the anchor
+//! follows within [`PAUSE`]. Where in a turn it is taken does not matter: the
+//! agent appends, so what it covers stays the beginning of the record.
+//!
+//! Three things keep it where it is: a resume that nothing has proven, since then
+//! it is not known whose record the process writes; a prompt of ours of which
+//! nobody has said what became of it, which is looked for behind the anchor
+//! (S1-12); and a record that does not extend it (D-3).
+
+use std::time::Duration;
+
+use super::{Effect, Event, Session, VerdictWord, publish};
+use crate::agent::{AgentPlace, AgentSessionId, Anchor, Conversation, SavedAgent, Witness};
+use crate::id::{InstanceId, PaneId};
+use crate::pane::Lifecycle;
+use crate::restore::{PaneState, Refusal};
+use crate::time::Now;
+
+/// From one anchor of an agent without a status to the next. Each reads the whole
+/// record.
+const PAUSE: Duration = Duration::from_secs(10);
+
+impl Session {
+    /// Asks for the anchor of the conversation in front: of a new one always,
+    /// of the saved one when a turn ended.
+    pub(super) fn take_anchor(&mut self, pane: PaneId, turn_ended: bool, out: &mut Vec<Effect>) {
+        let Some(entry) = self.panes.get_mut(&pane) else {
+            return;
+        };
+        let PaneState::Live { instance } = entry.state else {
+            return;
+        };
+        let Some(agent) = &entry.record.agent else {
+            return;
+        };
+        // What its agent left is not what another one has open.
+        let open = agent.conversation.as_ref().filter(|_| entry.holds_open());
+        let conversation = match (&entry.run.candidate, open) {
+            (Some(id), saved) => {
+                let Some((cwd, config_env)) = entry.run.home.clone() else {
+                    return;
+                };
+                let previous = saved.map(|saved| saved.id.clone());
+                Conversation { id: id.clone(), cwd, config_env, anchor: None, previous }
+            }
+            (None, Some(saved)) if turn_ended || saved.anchor.is_none() => saved.clone(),
+            _ => return,
+        };
+        if let Some(again) = &mut entry.run.anchoring {
+            *again = true;
+            return;
+        }
+        let kind = entry.agent_kind().unwrap_or(&agent.kind).clone();
+        entry.run.anchoring = Some(false);
+        out.push(Effect::Anchor { instance, kind, conversation });
+    }
+
+    pub(super) fn anchored(
+        &mut self,
+        now: Now,
+        instance: InstanceId,
+        id: AgentSessionId,
+        result: Result<Anchor, Refusal>,
+        out: &mut Vec<Effect>,
+    ) {
+        let Some(pane) = self.instances.get(&instance).copied() else {
+            return;
+        };
+        let Some(entry) = self.panes.get_mut(&pane) else {
+            return;
+        };
+        let again = entry.run.anchoring.take().unwrap_or(false);
+        entry.run.anchored = Some(now.mono);
+        if let Ok(anchor) = result {
+            let bound = entry.store_anchor(&id, anchor);
+            if bound != Stored::Unchanged {
+                self.save.changed(now.mono);
+            }
+            if bound == Stored::NewConversation {
+                publish(out, Event::AgentBound { pane, id });
+            }
+        }
+        if again {
+            self.take_anchor(pane, true, out);
+        }
+    }
+
+    /// A look showed what an agent has open. Where that is the saved conversation
+    /// of one without a status, it is to be anchored anew.
+    pub(super) fn looked_at(&mut self, now: Now, pane: PaneId, witness: &Witness) {
+        let Some(entry) = self.panes.get_mut(&pane).filter(|entry| entry.is_without_status())
+        else {
+            return;
+        };
+        let saved = entry.record.agent.as_ref().and_then(|agent| agent.conversation.as_ref());
+        let shown = witness.sessions.len() == 1;
+        if shown && saved.is_some_and(|saved| witness.sessions.contains(&saved.id)) {
+            let last = entry.run.anchored.unwrap_or(now.mono);
+            entry.run.anchor_due.get_or_insert(last.saturating_add(PAUSE));
+        }
+    }
+
+    /// The time for that has come.
+    pub(super) fn anchor_if_due(&mut self, now: Now, pane: PaneId, out: &mut Vec<Effect>) {
+        let Some(entry) = self.panes.get_mut(&pane) else {
+            return;
+        };
+        if entry.run.anchor_due.take_if(|due| *due <= now.mono).is_some()
+            && entry.is_without_status()
+        {
+            self.take_anchor(pane, true, out);
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stored {
+    Unchanged,
+    Anchor,
+    NewConversation,
+}
+
+impl super::PaneEntry {
+    /// Whether it has a conversation open that is the saved one for all that is
+    /// known, of an agent that has not said yet what it does.
+    fn is_without_status(&self) -> bool {
+        let proven = |verdict: &super::PaneVerdict| verdict.word == VerdictWord::Verified;
+        matches!(self.state, PaneState::Live { .. })
+            && self.record.lifecycle == Lifecycle::Unknown
+            && self.run.candidate.is_none()
+            && self.run.verdict.as_ref().is_none_or(proven)
+            && self.holds_open()
+    }
+
+    fn store_anchor(&mut self, id: &AgentSessionId, anchor: Anchor) -> Stored {
+        let candidate = self.run.candidate.as_ref() == Some(id);
+        let home = self.run.home.clone();
+        let open = self.holds_open();
+        let followed = self.run.followed.as_ref().map(|(kind, _)| kind.clone());
+        let Some(agent) = &self.record.agent else {
+            return Stored::Unchanged;
+        };
+        let saved = agent.conversation.as_ref().filter(|_| open);
+        if candidate && anchor.user_messages > 0 {
+            let Some((cwd, config_env)) = home else {
+                return Stored::Unchanged;
+            };
+            let previous = saved.map(|saved| saved.id.clone());
+            let replaces = previous.is_some();
+            let reported = self.run.reported.take_if(|(of, _)| of == id);
+            let conversation =
+                Conversation { id: id.clone(), cwd, config_env, anchor: Some(anchor), previous };
+            self.run.candidate = None;
+            if replaces {
+                self.watch.replaced();
+            }
+            if let Some(kind) = followed {
+                let (place, options) = (AgentPlace::Shell, self.run.options.clone());
+                self.edit().agent = Some(SavedAgent { place, options, ..SavedAgent::new(kind) });
+            }
+            if let Some(agent) = &mut self.edit().agent {
+                agent.conversation = Some(conversation);
+                agent.last_failure = None;
+                // What was reported for another conversation is dropped (S0-19).
+                agent.reported_argv = reported.map(|(_, argv)| argv);
+            }
+            return Stored::NewConversation;
+        }
+        // An anchor never shrinks (D-3).
+        let used = anchor.user_messages > 0 && !agent.turns.awaits_word();
+        let grows = |known: &Anchor| *known != anchor && !anchor.is_shorter_than(known);
+        let changed =
+            used && saved.is_some_and(|c| c.id == *id && c.anchor.as_ref().is_none_or(grows));
+        if changed
+            && let Some(agent) = &mut self.edit().agent
+            && let Some(conversation) = &mut agent.conversation
+        {
+            conversation.anchor = Some(anchor);
+            return Stored::Anchor;
+        }
+        Stored::Unchanged
+    }
+}
