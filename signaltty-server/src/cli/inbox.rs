@@ -4,6 +4,7 @@ use clap::{Args, ValueEnum};
 use jiff::Timestamp;
 
 use super::time::ago;
+use super::words::told_by;
 use super::{Context, Failure, safe};
 use crate::protocol::{
     Empty, Next, NotificationList, NotificationNew, NotificationNode, NotificationRead,
@@ -101,9 +102,8 @@ fn line(node: &NotificationNode, now: Timestamp) -> String {
         ago(now, &node.created_at),
         safe(&node.title)
     );
-    if let Some(pane) = &node.pane_id {
-        let whose = if node.from_program { ", its program" } else { "" };
-        text.push_str(&format!("  ({}{whose})", safe(pane)));
+    if let Some(whose) = told_by(node) {
+        text.push_str(&format!("  ({whose})"));
     }
     text.push('\n');
     if !node.body.is_empty() {

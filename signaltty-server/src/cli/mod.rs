@@ -31,6 +31,7 @@ mod text;
 mod time;
 mod tree;
 mod wait;
+mod words;
 mod workspace;
 mod worktree;
 
@@ -60,7 +61,9 @@ pub(crate) use text::{safe, screen};
 #[cfg(feature = "tui")]
 pub(crate) use time::ago;
 #[cfg(feature = "tui")]
-pub(crate) use tree::exit_words;
+pub(crate) use words::{
+    Weight, agent_words, command_words, exit_words, facts, notes, state_words, told_by,
+};
 #[cfg(feature = "tui")]
 pub(crate) use worktree::line as worktree_line;
 

@@ -9,7 +9,7 @@ use super::create::{SpawnArgs, pane_id};
 use super::failure::Exit;
 use super::spawn::{self, SpawnByArgs};
 use super::text::Colours;
-use super::{Context, Failure, place, safe, screen, tree};
+use super::{Context, Failure, place, safe, screen, words};
 use crate::protocol::{
     Answer, PaneAgain, PaneAnswer, PaneInfo, PaneKeys, PaneMove, PaneRead, PaneRef, PaneRename,
     PaneSend, PaneSignal, PaneSplit, PaneSwap, PaneText, PaneWeight, SplitDirection, WireOs,
@@ -256,37 +256,15 @@ async fn read(context: &Context, params: PaneRead) -> Result<(), Failure> {
 
 fn info(info: &PaneInfo) -> String {
     let pane = &info.pane;
-    let mut lines = vec![
-        ("pane", safe(&pane.id)),
-        ("title", safe(&pane.title)),
-        ("state", tree::state_words(pane)),
-        ("workspace", safe(&info.workspace_id)),
-        ("tab", safe(&info.tab_id)),
-        ("directory", safe(&pane.cwd.0.to_string_lossy())),
-        ("command", tree::command_words(&pane.argv)),
-        ("size", format!("{} × {}", pane.cols, pane.rows)),
-        ("attention", safe(&pane.attention)),
-    ];
+    let mut lines = words::facts(pane);
+    let places = [("workspace", safe(&info.workspace_id)), ("tab", safe(&info.tab_id))];
+    lines.splice(3..3, places);
     if let (Some(pid), Some(instance)) = (info.pid, &info.instance) {
         lines.push(("process", format!("{pid}, instance {}", safe(instance))));
     }
-    if let Some(baseline) = &info.baseline {
-        lines.push(("baseline", safe(baseline)));
-    }
-    if let Some(leftover) = &info.leftover {
-        lines.push(("leftover", safe(leftover)));
-    }
-    if let Some(message) = &pane.last_message {
-        lines.push(("message", safe(message)));
-    }
-    if let Some(agent) = &pane.agent {
-        let id = agent.agent_session_id.as_deref().unwrap_or("unknown");
-        lines.push(("agent", tree::agent_words(pane, agent)));
-        lines.push(("conversation", safe(id)));
-        let evidence = agent.evidence.iter().map(|seen| ("evidence", safe(seen)));
-        lines.extend(evidence);
-    }
+    lines.extend(info.baseline.iter().map(|baseline| ("baseline", safe(baseline))));
+    lines.extend(info.leftover.iter().map(|leftover| ("leftover", safe(leftover))));
     let now = jiff::Timestamp::now();
-    lines.extend(tree::notes(pane, now).into_iter().map(|note| ("note", note)));
+    lines.extend(words::remarks(pane, now).into_iter().map(|note| ("note", note)));
     lines.into_iter().map(|(name, value)| format!("{name:<13} {value}\n")).collect()
 }

@@ -85,6 +85,29 @@ pub(super) fn node(facts: Facts) -> PaneNode {
     }
 }
 
+/// A tombstone of which there is everything to say that there can be.
+pub(super) fn told_all() -> PaneNode {
+    let mut node = node((8, "resumable", "working", "input_required"));
+    node.missing_env = vec!["API_BASE".into()];
+    node.last_message = Some("Which of the two files?".into());
+    if let Some(agent) = &mut node.agent {
+        agent.verdict = Some("contradicted".into());
+        agent.evidence = vec!["live_registry: it lists another".into()];
+        (agent.interrupted, agent.marked, agent.attempts) = (true, true, 2);
+        (agent.question_expired, agent.resumed) = (true, 3);
+        agent.proven_at = Some("1970-01-01T00:00:00Z".into());
+        agent.reported_argv = Some(vec!["my-agent".into(), "--resume".into(), "7".into()]);
+        agent.receipt = Some("last tool call: Bash, it finished".into());
+        agent.integration = Some("run signaltty integration install claude".into());
+        agent.last_failure = Some(FailureNode {
+            code: "contradicted".into(),
+            message: "it opened another conversation".into(),
+            at: "1970-01-01T00:00:00Z".into(),
+        });
+    }
+    node
+}
+
 /// Workspaces with these tabs; each tab is a list of panes in a row.
 pub(super) fn tree(workspaces: &[(&str, &[&[Facts]])]) -> Tree {
     let mut number = 0_u8;
@@ -194,7 +217,7 @@ pub(super) fn told(model: &mut Model) {
             severity: severity.into(),
             created_at: "1970-01-01T00:00:00Z".into(),
             read_at: (n > 2).then(|| "1970-01-01T00:00:00Z".into()),
-            from_program: false,
+            from_program: n == 3,
         };
     let notifications = vec![
         node(1, Some(8), "the build broke\u{1b}[2J", "error: 3 tests fail in src/lib.rs", "error"),

@@ -105,6 +105,8 @@ pub(crate) enum Mode {
     Board(Board),
     /// They turn the pages of the help; the first line shown.
     Help(u16),
+    /// They turn the pages of what is known of a pane.
+    About(PaneId, u16),
 }
 
 /// A pane as far as this client follows it.

@@ -264,6 +264,20 @@ fn s0_49_a_scope_of_a_checkout_becomes_that_of_its_repository() {
 }
 
 #[test]
+fn the_turn_of_a_conversation_that_was_reopened_by_hand_can_be_continued() {
+    let mut tree = tree(&[("api", &[&[PANES[0], PANES[1]]])]);
+    for node in &mut tree.workspaces[0].tabs[0].panes {
+        node.agent.as_mut().unwrap().interrupted = true;
+    }
+    let mut model = client((80, 24), tree, &[]);
+    let effects = press(&mut model, &["C-]", "C"]);
+    // The other one is unconfirmed.
+    let continued = vec![("pane.continue", serde_json::json!({"pane": id(1).to_string()}))];
+    assert_eq!(calls(&effects), continued);
+    assert!(calls(&press(&mut model, &["C-]", "R"])).is_empty());
+}
+
+#[test]
 fn the_key_of_the_banner_switches_on_what_it_names() {
     const OTHER: Facts = (12, "resumable", "idle", "none");
     let tombstones: &[Facts] = &[PANES[7], PANES[6]];

@@ -22,7 +22,7 @@ use self::detach::DetachKeys;
 use self::session::{Ended, Session};
 use super::failure::NO_SERVER;
 use super::text::Colours;
-use super::{Context, Exit, Failure, Signals, link, safe, screen, tree};
+use super::{Context, Exit, Failure, Signals, link, safe, screen, words};
 use crate::client::{Attached, Client};
 use crate::protocol::{
     Empty, ExitNode, PaneAttach, PaneInfo, PaneNode, PaneRead, PaneRef, PaneText, Tree,
@@ -138,7 +138,7 @@ fn farewell(context: &Context, pane: &str, ended: Ended) -> Result<Exit, Failure
         Ended::DetachedByServer => context.remark(&format!("[{pane}: detached by the server]\n")),
         Ended::Exited(status) => {
             let words = serde_json::from_slice::<ExitNode>(&status)
-                .map_or_else(|_| "how is unknown".to_owned(), |exit| tree::exit_words(&exit));
+                .map_or_else(|_| "how is unknown".to_owned(), |exit| words::exit_words(&exit));
             context.remark(&format!("[{pane}: the process ended, {words}]\n"));
         }
         Ended::ServerGone => {
@@ -172,9 +172,9 @@ async fn tombstone(
         }
         context.print(&format!("{shown}{}\n", "─".repeat(40)))?;
     }
-    let mut message = format!("nothing runs in {}, it is {}", pane.id, pane.state);
-    if let Some(advice) = tree::advice(pane) {
-        message.push_str(&format!("; {advice}"));
+    let mut message = format!("nothing runs in {}, it is {}", pane.id, words::state_words(pane));
+    for remark in words::remarks(pane, jiff::Timestamp::now()) {
+        message.push_str(&format!("\n  {remark}"));
     }
     Err(Failure::new("PANE_NOT_LIVE", message))
 }

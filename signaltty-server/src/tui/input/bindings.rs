@@ -38,6 +38,7 @@ actions! {
     Sidebar = "sidebar", "go to the sidebar, and back", ["s"], ["s", "w"];
     ToggleSidebar = "toggle-sidebar", "show or hide the sidebar", ["b"], ["b"];
     NextAttention = "next-attention", "go to the pane that most needs you", ["a"], ["a"];
+    About = "about", "show all that is known of the pane", ["m"], ["m"];
     Answer = "answer", "answer what an agent asks permission for", ["y"], ["y"];
     Notifications = "notifications", "list what you were told", ["i"], ["i"];
     Checkouts = "checkouts", "list the checkouts of the repository", ["g"], ["g"];

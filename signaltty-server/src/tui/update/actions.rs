@@ -9,13 +9,18 @@ use super::{Effects, boards, places, say, scrolling, tombstone};
 use crate::tui::dialog::{Dialog, Line, Open, Then};
 use crate::tui::field::Field;
 use crate::tui::input::Action;
-use crate::tui::model::{Link, Mode, Model};
+use crate::tui::model::{Link, Mode, Model, is_live};
 use crate::tui::msg::{After, Effect};
 use crate::tui::resize;
 
 pub(super) fn act(model: &mut Model, action: Action, out: &mut Effects) {
     match action {
         Action::Help => model.mode = Mode::Help(0),
+        Action::About => {
+            if let Some(pane) = model.focus() {
+                model.mode = Mode::About(pane, 0);
+            }
+        }
         Action::Detach => out.push(Effect::Quit),
         Action::Sidebar => {
             model.sidebar.focused = !model.sidebar.focused;
@@ -229,8 +234,12 @@ fn rename(model: &mut Model, action: Action) {
 /// Resumes, or continues, every pane that can be.
 fn all(model: &mut Model, only_interrupted: bool, out: &mut Effects) {
     let waiting = model.nodes().filter(|(workspace, _, node)| {
-        let interrupted = node.agent.as_ref().is_some_and(|agent| agent.interrupted);
-        !workspace.archived && node.state == "resumable" && (interrupted || !only_interrupted)
+        let agent = node.agent.as_ref();
+        let interrupted = agent.is_some_and(|agent| agent.interrupted);
+        // One that was resumed by hand, and whose turn still waits.
+        let proven = agent.is_some_and(|agent| agent.verdict.as_deref() == Some("verified"));
+        let open = node.state == "resumable" || (only_interrupted && is_live(node) && proven);
+        !workspace.archived && open && (interrupted || !only_interrupted)
     });
     let panes: Vec<PaneId> = waiting.filter_map(|(_, _, node)| node.id.parse().ok()).collect();
     model.banner = false;

@@ -8,6 +8,7 @@ use crate::tui::input::{Action, Key, encode};
 use crate::tui::list::{self, Line};
 use crate::tui::model::{Dirty, Link, Mode, Model, is_live};
 use crate::tui::msg::Effect;
+use crate::tui::view::last_page;
 
 pub(super) fn key(model: &mut Model, key: Key, out: &mut Effects) {
     // What is typed into a program changes nothing here; its echo will.
@@ -24,16 +25,7 @@ pub(super) fn key(model: &mut Model, key: Key, out: &mut Effects) {
             model.message = None;
             return boards::key(model, key, out);
         }
-        Mode::Help(line) => {
-            match key.code {
-                KeyCode::Up | KeyCode::Char('k') => *line = line.saturating_sub(1),
-                KeyCode::Down | KeyCode::Char('j') => *line = line.saturating_add(1),
-                KeyCode::PageUp => *line = line.saturating_sub(10),
-                KeyCode::PageDown | KeyCode::Char(' ') => *line = line.saturating_add(10),
-                _ => model.mode = Mode::Normal,
-            }
-            return;
-        }
+        Mode::Help(_) | Mode::About(..) => return in_page(model, key),
         Mode::Scroll(_) if key != model.gui.bindings.prefix => {
             return scrolling::key(model, key, out);
         }
@@ -49,6 +41,26 @@ pub(super) fn key(model: &mut Model, key: Key, out: &mut Effects) {
     } else {
         welcome(model, key, out);
     }
+}
+
+/// A key while there is something to read.
+fn in_page(model: &mut Model, key: Key) {
+    let last = last_page(model);
+    let page = model.size.1.saturating_sub(2).max(1);
+    let (Mode::Help(line) | Mode::About(_, line)) = &mut model.mode else { return };
+    let next = match key.code {
+        KeyCode::Up | KeyCode::Char('k') => line.saturating_sub(1),
+        KeyCode::Down | KeyCode::Char('j') => line.saturating_add(1),
+        KeyCode::PageUp | KeyCode::Char('b') => line.saturating_sub(page),
+        KeyCode::PageDown | KeyCode::Char(' ' | 'f') => line.saturating_add(page),
+        KeyCode::Home | KeyCode::Char('g') => 0,
+        KeyCode::End | KeyCode::Char('G') => last,
+        _ => {
+            model.mode = Mode::Normal;
+            return;
+        }
+    };
+    *line = next.min(last);
 }
 
 /// Whether a key is for the program in the focused pane.

@@ -6,7 +6,7 @@ use ratatui::style::{Modifier, Style};
 
 use super::pane::wrap;
 use super::{ACCENT, BAD, CHOSEN, FAINT, STRONG, URGENT, put, wipe};
-use crate::cli::{ago, safe};
+use crate::cli::{self, ago, safe};
 use crate::protocol::{NotificationNode, WorktreeNode};
 use crate::tui::board::{Board, Kind, unread};
 use crate::tui::list;
@@ -89,12 +89,15 @@ fn notification(
     let mut x = put(buffer, area.x, area.y, area.width, start, STRONG);
     let pane = node.pane_id.as_ref().and_then(|pane| model.place(pane.parse().ok()?));
     let place = pane.map(|(workspace, ..)| format!("{}: ", workspace.name)).unwrap_or_default();
+    // Anybody's text can be printed: that it was is said where it is read.
+    let whose = if node.from_program { " (its program)" } else { "" };
     for (text, style) in [
         (mark.to_owned(), STRONG),
         (sign.to_owned(), look),
         (" ".to_owned(), Style::new()),
         (safe(&place), style),
         (safe(&node.title), style),
+        (whose.to_owned(), FAINT),
         (format!("  {}", ago(model.now, &node.created_at)), FAINT),
     ] {
         x = put(buffer, x, area.y, area.right().saturating_sub(x), &text, style);
@@ -102,7 +105,7 @@ fn notification(
 }
 
 fn checkout(node: &WorktreeNode, chosen: bool, area: Rect, buffer: &mut Buffer) {
-    let line = crate::cli::worktree_line(node);
+    let line = cli::worktree_line(node);
     let start = if chosen { "> " } else { "  " };
     let style = if node.workspaces.is_empty() { Style::new() } else { STRONG };
     let text = format!("{start}{}", line.trim_end());
@@ -110,8 +113,8 @@ fn checkout(node: &WorktreeNode, chosen: bool, area: Rect, buffer: &mut Buffer) 
 }
 
 fn detail(model: &Model, board: &Board, width: u16) -> Vec<String> {
-    let Some(node) = board.notification(model).filter(|node| !node.body.is_empty()) else {
-        return Vec::new();
-    };
-    node.body.lines().flat_map(|line| wrap(&safe(line), width)).collect()
+    let Some(node) = board.notification(model) else { return Vec::new() };
+    let whose = cli::told_by(node).map(|whose| format!("({whose})"));
+    let lines = node.body.lines().map(safe).chain(whose);
+    lines.flat_map(|line| wrap(&line, width)).collect()
 }

@@ -1,12 +1,9 @@
 //! The help: every key, made from the bindings.
 
-use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
 use ratatui::style::Style;
 
-use super::{ACCENT, CHOSEN, STRONG, put, wipe};
+use super::page::Row;
 use crate::tui::input::{ACTIONS, Bindings};
-use crate::tui::model::Model;
 
 /// Keys of a pane without a process.
 pub(crate) const PAGE_KEYS: [(&str, &str); 8] = [
@@ -61,47 +58,21 @@ pub(crate) fn key_rows(bindings: &Bindings) -> Vec<(String, &'static str, &'stat
     rows
 }
 
-pub(super) fn draw(model: &Model, line: u16, buffer: &mut Buffer) {
-    let (cols, rows) = model.size;
-    let area = Rect::new(0, 0, cols, rows.saturating_sub(1));
-    wipe(buffer, area, Style::new());
-    let bindings = &model.gui.bindings;
-    let mut lines: Vec<(String, String, Style)> =
-        vec![(String::new(), format!("First {}, then:", bindings.prefix), ACCENT)];
-    lines.extend(
-        key_rows(bindings).into_iter().map(|(keys, what, _)| (keys, what.to_owned(), Style::new())),
-    );
-    lines.push((
-        bindings.prefix.to_string(),
-        format!("type {} into the pane", bindings.prefix),
-        Style::new(),
-    ));
+/// The page.
+pub(super) fn rows(bindings: &Bindings) -> Vec<Row> {
+    let row = |keys: &str, what: &str| Row::Of(keys.to_owned(), what.to_owned(), Style::new());
+    let mut rows = vec![Row::Heading(format!("First {}, then:", bindings.prefix))];
+    rows.extend(key_rows(bindings).iter().map(|(keys, what, _)| row(keys, what)));
+    let prefix = bindings.prefix.to_string();
+    rows.push(row(&prefix, &format!("type {prefix} into the pane")));
     for (title, keys) in [
         ("In a pane without a process:", &PAGE_KEYS[..]),
         ("While scrolling:", &SCROLL_KEYS),
         ("In the sidebar:", &SIDEBAR_KEYS),
         ("In a list of notifications or checkouts:", &LIST_KEYS),
     ] {
-        lines.push((String::new(), String::new(), Style::new()));
-        lines.push((String::new(), title.to_owned(), ACCENT));
-        lines.extend(
-            keys.iter().map(|(k, what)| ((*k).to_owned(), (*what).to_owned(), Style::new())),
-        );
+        rows.extend([Row::Blank, Row::Heading(title.to_owned())]);
+        rows.extend(keys.iter().map(|(keys, what)| row(keys, what)));
     }
-    let hidden = u16::try_from(lines.len()).unwrap_or(u16::MAX).saturating_sub(area.height);
-    let line = line.min(hidden);
-    let column = if cols >= 50 { 16 } else { 9 };
-    for (y, (keys, what, style)) in (0..area.height).zip(lines.into_iter().skip(line.into())) {
-        let x = put(buffer, 1, y, cols.saturating_sub(1), &keys, STRONG);
-        let x = if keys.is_empty() { 1 } else { x.max(column) + 1 };
-        put(buffer, x, y, cols.saturating_sub(x), &what, style);
-    }
-    let status = Rect::new(0, rows.saturating_sub(1), cols, 1);
-    wipe(buffer, status, CHOSEN);
-    let more = if line < hidden {
-        " Down for more, any other key goes back"
-    } else {
-        " Any key goes back"
-    };
-    put(buffer, 0, status.y, cols, more, CHOSEN.patch(STRONG));
+    rows
 }

@@ -1,14 +1,17 @@
 //! What the screen shows. A function of the model and nothing else, so that
 //! screens are tested as text.
 
+mod about;
 mod bar;
 mod board;
 mod cells;
 mod help;
+mod page;
 mod pane;
 mod printed;
 mod question;
 mod sidebar;
+mod tombstone;
 mod words;
 
 use ratatui::buffer::Buffer;
@@ -20,6 +23,7 @@ use ratatui::widgets::Widget as _;
 use super::areas::Areas;
 use super::model::{Link, Mode, Model};
 
+pub(crate) use page::last_page;
 pub(crate) use printed::Printed;
 
 #[cfg(test)]
@@ -57,8 +61,8 @@ pub(crate) fn view(model: &Model, buffer: &mut Buffer) -> Option<Cursor> {
             board::draw(model, board, buffer);
             cursor = None;
         }
-        Mode::Help(line) => {
-            help::draw(model, *line, buffer);
+        Mode::Help(line) | Mode::About(_, line) => {
+            page::draw(model, *line, buffer);
             cursor = None;
         }
         _ if model.sidebar.focused => cursor = None,

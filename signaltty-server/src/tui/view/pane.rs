@@ -5,16 +5,16 @@ use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 use signaltty_core::layout::{Axis, Rect as CoreRect};
 use signaltty_pty::Screen;
-use unicode_width::UnicodeWidthStr as _;
+use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
-use super::{ACCENT, CHOSEN, Cursor, FAINT, STRONG, cells, put, wipe, words};
-use crate::cli::{ago, safe};
+use super::{ACCENT, CHOSEN, Cursor, FAINT, STRONG, cells, put, tombstone, wipe, words};
+use crate::cli::{self, Weight};
 use crate::protocol::PaneNode;
 use crate::tui::areas::{Areas, arrangement, on_screen};
-use crate::tui::model::{Mode, Model, Tail, is_live};
+use crate::tui::input::Action;
+use crate::tui::model::{Mode, Model, is_live};
 use crate::tui::scroll::Scroll;
 use crate::tui::styled;
-use crate::tui::update::ways;
 
 /// Draws all panes of the shown tab. Gives the cursor of the focused one.
 pub(super) fn all(model: &Model, areas: &Areas, buffer: &mut Buffer) -> Option<Cursor> {
@@ -59,7 +59,7 @@ pub(super) fn all(model: &Model, areas: &Areas, buffer: &mut Buffer) -> Option<C
             }
             // Its stream is about to begin; nothing is known of it until then.
             _ if node.state == "live" => {}
-            _ => tombstone(model, node, state.map(|state| &state.tail), area, buffer),
+            _ => tombstone::draw(model, node, state.map(|state| &state.tail), area, buffer),
         }
     }
     cursor
@@ -122,6 +122,10 @@ fn head(
     if !attention.is_empty() {
         facts.push((attention.to_owned(), words::attention_sign(&node.attention).1));
     }
+    let mut notes = cli::notes(node, model.now).into_iter();
+    if is_live(node) && notes.any(|note| note.weight > Weight::Fact) {
+        facts.push((format!("{} tells more", model.gui.bindings.hint(Action::About)), FAINT));
+    }
     if model.zoom().is_some() {
         facts.push(("zoomed".to_owned(), ACCENT));
     }
@@ -131,100 +135,7 @@ fn head(
     piece("", Style::new());
 }
 
-/// A pane without a process: its last lines, what it is and what can be done.
-fn tombstone(model: &Model, node: &PaneNode, tail: Option<&Tail>, area: Rect, buffer: &mut Buffer) {
-    let mut foot = foot(model, node, area.width);
-    // In a small pane what can be done matters more than the rest.
-    let room = usize::from(area.height);
-    if foot.len() > room {
-        foot.drain(..foot.len() - room);
-    }
-    let above = area.height.saturating_sub(u16::try_from(foot.len()).unwrap_or(u16::MAX));
-    let lines = match tail {
-        Some(Tail::Text(text)) => last_rows(text, area.width, above),
-        Some(Tail::None(why)) => {
-            vec![vec![styled::Piece { text: format!("({why})"), style: FAINT }]]
-        }
-        _ => Vec::new(),
-    };
-    for (y, row) in (area.y..area.y + above).zip(&lines) {
-        draw_row(row, area.x, y, area.width, buffer);
-    }
-    for (y, (text, style)) in (area.y + above..area.bottom()).zip(foot) {
-        put(buffer, area.x, y, area.width, &text, style);
-    }
-}
-
-/// The lines below a tombstone's output.
-fn foot(model: &Model, node: &PaneNode, width: u16) -> Vec<(String, Style)> {
-    let rule = "─".repeat(width.into());
-    let mut lines = vec![(rule, FAINT)];
-    let what = match node.state.as_str() {
-        "resumable" => "Its process is gone; its conversation can be reopened.".to_owned(),
-        "resuming" => format!("{} {}", words::spinner(model), words::state_words(node)),
-        "exited" => format!("Its process ended: {}.", words::state_words(node)),
-        _ => "Its process did not survive; this is what was saved.".to_owned(),
-    };
-    let mut add = |text: &str, style: Style| {
-        lines.extend(wrap(text, width).into_iter().map(|line| (line, style)));
-    };
-    add(&what, STRONG);
-    if let Some(agent) = &node.agent {
-        let id = agent.agent_session_id.as_deref().unwrap_or("no conversation yet");
-        let mut text = format!("{} {id}", agent.kind);
-        if agent.interrupted {
-            text.push_str(", interrupted in a turn");
-        }
-        add(&safe(&text), Style::new());
-        if let Some(failure) = &agent.last_failure {
-            let when = ago(model.now, &failure.at);
-            let text = format!("{} ({when}): {}", failure.code, failure.message);
-            add(&safe(&text), super::BAD);
-        }
-    } else if node.state != "resuming" {
-        let argv = node.argv.iter().map(|word| word.0.to_string_lossy().into_owned());
-        let text = format!("$ {}", argv.collect::<Vec<_>>().join(" "));
-        add(&safe(&text), FAINT);
-    }
-    if node.state != "resuming" {
-        let keys: Vec<_> =
-            ways(node).iter().map(|(_, key, what)| format!("[{key}] {what}")).collect();
-        add(&keys.join("  "), ACCENT.add_modifier(Modifier::BOLD));
-    }
-    lines
-}
-
-/// Breaks text at spaces.
-pub(super) fn wrap(text: &str, width: u16) -> Vec<String> {
-    let width = usize::from(width.max(1));
-    let mut lines = vec![String::new()];
-    for word in text.split_inclusive(' ') {
-        let line = lines.last().map_or(0, |line| line.width());
-        if line > 0 && line + word.trim_end().width() > width {
-            lines.push(String::new());
-        }
-        if let Some(line) = lines.last_mut() {
-            line.push_str(word);
-        }
-    }
-    lines
-}
-
-/// The last rows of a tail.
-fn last_rows(text: &str, width: u16, height: u16) -> Vec<styled::Row> {
-    let mut rows = Vec::new();
-    for line in text.lines().rev() {
-        if rows.len() >= usize::from(height) {
-            break;
-        }
-        rows.extend(styled::rows(line, width).into_iter().rev());
-    }
-    rows.truncate(height.into());
-    rows.reverse();
-    rows
-}
-
-fn draw_row(row: &styled::Row, x: u16, y: u16, width: u16, buffer: &mut Buffer) {
+pub(super) fn draw_row(row: &styled::Row, x: u16, y: u16, width: u16, buffer: &mut Buffer) {
     let end = x + width;
     let mut x = x;
     for piece in row {
@@ -284,4 +195,33 @@ fn mark(scroll: &Scroll, row: &styled::Row, area: Rect, y: u16, buffer: &mut Buf
             }
         }
     }
+}
+
+/// Breaks text at spaces, and a word that is wider than a line wherever it must.
+pub(super) fn wrap(text: &str, width: u16) -> Vec<String> {
+    let width = usize::from(width.max(1));
+    let mut lines = vec![String::new()];
+    let mut used = 0;
+    for word in text.split_inclusive(' ') {
+        let shown = word.trim_end().width();
+        if used > 0 && used + shown > width {
+            lines.push(String::new());
+            used = 0;
+        }
+        if shown <= width {
+            used += word.width();
+            lines.last_mut().unwrap_or(&mut String::new()).push_str(word);
+            continue;
+        }
+        for character in word.chars() {
+            let wide = character.width().unwrap_or(0);
+            if used > 0 && used + wide > width && character != ' ' {
+                lines.push(String::new());
+                used = 0;
+            }
+            used += wide;
+            lines.last_mut().unwrap_or(&mut String::new()).push(character);
+        }
+    }
+    lines
 }

@@ -8,7 +8,7 @@ use ratatui::text::{Line, Span};
 
 use super::pane::wrap;
 use super::{ACCENT, BAD, FAINT, GOOD, STRONG, URGENT, centred};
-use crate::cli::safe;
+use crate::cli::{self, safe};
 use crate::protocol::PaneNode;
 use crate::tui::input::Action;
 use crate::tui::model::Model;
@@ -63,15 +63,7 @@ pub(super) fn state_words(node: &PaneNode) -> String {
             }
             _ => "live".to_owned(),
         },
-        "resuming" => match &node.stage {
-            Some(stage) => format!("resuming: {stage}"),
-            None => "resuming".to_owned(),
-        },
-        "exited" => match &node.exit {
-            Some(exit) => format!("exited: {}", crate::cli::exit_words(exit)),
-            None => "exited".to_owned(),
-        },
-        other => other.to_owned(),
+        _ => cli::state_words(node),
     }
 }
 
