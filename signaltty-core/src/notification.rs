@@ -56,6 +56,9 @@ pub enum Severity {
 }
 
 impl Severity {
+    /// Every value, in order.
+    pub const ALL: &'static [Self] = &[Self::Info, Self::Warning, Self::Error];
+
     /// The text form.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -76,6 +79,6 @@ impl Severity {
 
     /// Reads the text form.
     pub fn parse(text: &str) -> Option<Self> {
-        [Self::Info, Self::Warning, Self::Error].into_iter().find(|s| s.as_str() == text)
+        Self::ALL.iter().copied().find(|severity| severity.as_str() == text)
     }
 }

@@ -51,7 +51,7 @@ enum Verb {
     /// List, show and bring back older snapshots
     #[command(subcommand)]
     History(history::HistoryVerb),
-    /// Print the JSON Schema of the protocol
+    /// Print the JSON Schema of the protocol, or of the snapshot
     Schema(schema::SchemaArgs),
     /// Run the server as a service of your own systemd
     Service(verb::ServiceArgs),

@@ -20,6 +20,9 @@ pub enum AgentPlace {
 }
 
 impl AgentPlace {
+    /// Every value.
+    pub const ALL: &'static [Self] = &[Self::Own, Self::Shell, Self::Left];
+
     /// The text form.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -31,7 +34,7 @@ impl AgentPlace {
 
     /// Reads the text form.
     pub fn parse(text: &str) -> Option<Self> {
-        [Self::Own, Self::Shell, Self::Left].into_iter().find(|place| place.as_str() == text)
+        Self::ALL.iter().copied().find(|place| place.as_str() == text)
     }
 }
 

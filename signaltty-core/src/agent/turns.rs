@@ -43,6 +43,9 @@ pub enum MarkerOrigin {
 }
 
 impl MarkerOrigin {
+    /// Every value.
+    pub const ALL: &'static [Self] = &[Self::Planned, Self::Automatic];
+
     /// The text form.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -53,7 +56,7 @@ impl MarkerOrigin {
 
     /// Reads the text form.
     pub fn parse(text: &str) -> Option<Self> {
-        [Self::Planned, Self::Automatic].into_iter().find(|origin| origin.as_str() == text)
+        Self::ALL.iter().copied().find(|origin| origin.as_str() == text)
     }
 }
 

@@ -7,6 +7,8 @@
 mod assemble;
 mod backup;
 mod convert;
+#[cfg(feature = "schema")]
+mod described;
 mod encode;
 mod forget;
 mod lists;

@@ -8,12 +8,16 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+#[cfg(feature = "schema")]
+use super::described;
 use super::part::Part;
 use crate::os_text::OsText;
 
 /// A workspace.
 #[derive(Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub(super) struct WorkspaceV1 {
+    #[cfg_attr(feature = "schema", schemars(regex(pattern = r"^ws_[a-z2-7]{16}$")))]
     pub(super) id: String,
     #[serde(default)]
     pub(super) handle: String,
@@ -21,10 +25,12 @@ pub(super) struct WorkspaceV1 {
     pub(super) name: String,
     /// Files from before it existed have names that people gave (S0-57).
     #[serde(default)]
+    #[cfg_attr(feature = "schema", schemars(schema_with = "described::naming"))]
     pub(super) naming: Option<String>,
     #[serde(default)]
     pub(super) cwd: Option<OsText>,
     #[serde(default)]
+    #[cfg_attr(feature = "schema", schemars(regex(pattern = r"^tab_[a-z2-7]{16}$")))]
     pub(super) active_tab: Option<String>,
     #[serde(default)]
     pub(super) switches: SwitchesV1,
@@ -36,6 +42,7 @@ pub(super) struct WorkspaceV1 {
 
 /// Switches; one that is missing has its usual value.
 #[derive(Debug, Serialize, Deserialize, Default)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub(super) struct SwitchesV1 {
     #[serde(default)]
     pub(super) auto_resume: Option<bool>,
@@ -47,9 +54,12 @@ pub(super) struct SwitchesV1 {
 
 /// A tab.
 #[derive(Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub(super) struct TabV1 {
+    #[cfg_attr(feature = "schema", schemars(regex(pattern = r"^tab_[a-z2-7]{16}$")))]
     pub(super) id: String,
     #[serde(default)]
+    #[cfg_attr(feature = "schema", schemars(regex(pattern = r"^ws_[a-z2-7]{16}$")))]
     pub(super) workspace: String,
     #[serde(default)]
     pub(super) title: String,
@@ -57,6 +67,7 @@ pub(super) struct TabV1 {
     #[serde(default)]
     pub(super) layout: String,
     #[serde(default)]
+    #[cfg_attr(feature = "schema", schemars(regex(pattern = r"^pane_[a-z2-7]{16}$")))]
     pub(super) active_pane: String,
     #[serde(default)]
     pub(super) area: Option<SizeV1>,
@@ -66,6 +77,7 @@ pub(super) struct TabV1 {
 
 /// Columns and rows.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub(super) struct SizeV1 {
     pub(super) cols: u16,
     pub(super) rows: u16,
@@ -73,9 +85,12 @@ pub(super) struct SizeV1 {
 
 /// A pane.
 #[derive(Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub(super) struct PaneV1 {
+    #[cfg_attr(feature = "schema", schemars(regex(pattern = r"^pane_[a-z2-7]{16}$")))]
     pub(super) id: String,
     #[serde(default)]
+    #[cfg_attr(feature = "schema", schemars(regex(pattern = r"^tab_[a-z2-7]{16}$")))]
     pub(super) tab: String,
     #[serde(default)]
     pub(super) title: String,
@@ -95,8 +110,10 @@ pub(super) struct PaneV1 {
     #[serde(default)]
     pub(super) agent: Option<Part<AgentV1>>,
     #[serde(default)]
+    #[cfg_attr(feature = "schema", schemars(schema_with = "described::lifecycle"))]
     pub(super) lifecycle: Option<String>,
     #[serde(default)]
+    #[cfg_attr(feature = "schema", schemars(schema_with = "described::attention"))]
     pub(super) attention: Option<String>,
     #[serde(default)]
     pub(super) last_message: Option<String>,
@@ -108,7 +125,9 @@ pub(super) struct PaneV1 {
 
 /// How a process ended.
 #[derive(Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub(super) struct EndV1 {
+    #[cfg_attr(feature = "schema", schemars(schema_with = "described::cause"))]
     pub(super) cause: String,
     #[serde(default)]
     pub(super) status: Option<StatusV1>,
@@ -118,6 +137,7 @@ pub(super) struct EndV1 {
 
 /// With what status.
 #[derive(Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub(super) struct StatusV1 {
     #[serde(default)]
     pub(super) code: Option<i32>,
@@ -127,6 +147,7 @@ pub(super) struct StatusV1 {
 
 /// An agent.
 #[derive(Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub(super) struct AgentV1 {
     pub(super) kind: String,
     #[serde(default)]
@@ -144,6 +165,7 @@ pub(super) struct AgentV1 {
     pub(super) turns: Option<Part<TurnsV1>>,
     /// Absent where the agent is the pane's own program.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(schema_with = "described::place"))]
     pub(super) place: Option<String>,
     /// Absent until the conversation was reopened.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -156,6 +178,7 @@ pub(super) struct AgentV1 {
 
 /// How a conversation came through restarts.
 #[derive(Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub(super) struct ContinuityV1 {
     #[serde(default)]
     pub(super) resumed: u32,
@@ -167,6 +190,7 @@ pub(super) struct ContinuityV1 {
 
 /// The options of an agent's launch.
 #[derive(Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub(super) struct OptionsV1 {
     #[serde(default)]
     pub(super) carried: Vec<OptionV1>,
@@ -176,6 +200,7 @@ pub(super) struct OptionsV1 {
 
 /// One of them.
 #[derive(Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub(super) struct OptionV1 {
     pub(super) name: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -184,6 +209,7 @@ pub(super) struct OptionV1 {
 
 /// The turns of an agent.
 #[derive(Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub(super) struct TurnsV1 {
     #[serde(default)]
     pub(super) newest: u64,
@@ -197,8 +223,10 @@ pub(super) struct TurnsV1 {
 
 /// The promise to continue a turn.
 #[derive(Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub(super) struct MarkerV1 {
     pub(super) turn: u64,
+    #[cfg_attr(feature = "schema", schemars(schema_with = "described::origin"))]
     pub(super) origin: String,
     #[serde(default)]
     pub(super) prepared: bool,
@@ -208,6 +236,7 @@ pub(super) struct MarkerV1 {
 
 /// A conversation.
 #[derive(Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub(super) struct ConversationV1 {
     pub(super) id: String,
     pub(super) cwd: OsText,
@@ -221,6 +250,7 @@ pub(super) struct ConversationV1 {
 
 /// An anchor.
 #[derive(Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub(super) struct AnchorV1 {
     pub(super) record: OsText,
     #[serde(default)]
@@ -236,6 +266,7 @@ pub(super) struct AnchorV1 {
 
 /// Device and inode.
 #[derive(Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub(super) struct FileV1 {
     pub(super) device: u64,
     pub(super) inode: u64,
@@ -243,17 +274,24 @@ pub(super) struct FileV1 {
 
 /// How much of an agent's record there was.
 #[derive(Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub(super) enum ExtentV1 {
     /// Lines.
-    Lines { bytes: u64, sha256: String },
+    Lines {
+        bytes: u64,
+        #[cfg_attr(feature = "schema", schemars(regex(pattern = r"^[0-9a-f]{64}$")))]
+        sha256: String,
+    },
     /// Rows of a database.
     Rows { messages: u64 },
 }
 
 /// Why the last resume did not succeed.
 #[derive(Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub(super) struct FailureV1 {
+    #[cfg_attr(feature = "schema", schemars(schema_with = "described::code"))]
     pub(super) code: String,
     #[serde(default)]
     pub(super) message: String,
@@ -263,15 +301,19 @@ pub(super) struct FailureV1 {
 
 /// A notification.
 #[derive(Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub(super) struct NotificationV1 {
+    #[cfg_attr(feature = "schema", schemars(regex(pattern = r"^notif_[a-z2-7]{16}$")))]
     pub(super) id: String,
     #[serde(default)]
+    #[cfg_attr(feature = "schema", schemars(regex(pattern = r"^pane_[a-z2-7]{16}$")))]
     pub(super) pane: Option<String>,
     #[serde(default)]
     pub(super) title: String,
     #[serde(default)]
     pub(super) body: String,
     #[serde(default)]
+    #[cfg_attr(feature = "schema", schemars(schema_with = "described::severity"))]
     pub(super) severity: Option<String>,
     #[serde(default)]
     pub(super) created_at: u64,

@@ -20,6 +20,9 @@ use super::problem::{Corruption, Problem};
 use super::records::{NotificationV1, PaneV1, TabV1, WorkspaceV1};
 use crate::error::SaveError;
 
+#[cfg(feature = "schema")]
+pub use super::described::json_schema;
+
 /// The version that is written, and the newest that can be read.
 pub const VERSION: u32 = 1;
 
@@ -120,7 +123,8 @@ pub(super) struct Lists {
 
 /// A whole file of version 1. Its version and checksum are looked at before.
 #[derive(Deserialize)]
-struct SnapshotV1 {
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub(super) struct SnapshotV1 {
     #[serde(default)]
     generation: u64,
     #[serde(default)]

@@ -10,3 +10,5 @@ mod read;
 mod write;
 
 pub(super) use read::Reader;
+#[cfg(feature = "schema")]
+pub(super) use write::{PROCESS, SHUTDOWN, USER};

@@ -230,6 +230,6 @@ fn text(text: &Arc<str>) -> String {
 }
 
 /// Words for who ended a process.
-pub(super) const USER: &str = "user";
-pub(super) const PROCESS: &str = "process";
-pub(super) const SHUTDOWN: &str = "shutdown";
+pub(in super::super) const USER: &str = "user";
+pub(in super::super) const PROCESS: &str = "process";
+pub(in super::super) const SHUTDOWN: &str = "shutdown";

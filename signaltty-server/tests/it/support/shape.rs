@@ -1,11 +1,12 @@
-//! Whatever a server sends is what the published schema says, and what it takes
-//! is what the schema allows: every test that talks to one looks.
+//! Whatever a server sends and saves is what the published schemas say, and what
+//! it takes is what they allow: every test that has one looks.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock, Mutex};
 
 use jsonschema::Validator;
 use serde_json::{Value, json};
+use signaltty_persist::schema::{from_json, json_schema};
 use signaltty_server::protocol::schema;
 
 /// A longer line is not looked at: in a test of many panes it would take longer
@@ -17,6 +18,12 @@ static CLOSED: LazyLock<Value> = LazyLock::new(|| {
     let mut schema = schema();
     close(&mut schema);
     schema
+});
+
+static SNAPSHOT: LazyLock<Validator> = LazyLock::new(|| {
+    let mut schema = json_schema();
+    close(&mut schema);
+    jsonschema::draft202012::new(&schema).unwrap()
 });
 
 static MADE: LazyLock<Mutex<BTreeMap<String, Arc<Validator>>>> = LazyLock::new(Mutex::default);
@@ -40,6 +47,18 @@ pub fn reply(request: Option<&(String, Value)>, line: &str) {
 pub fn event(line: &str) {
     if line.len() <= MOST {
         check("#/$defs/Event", &serde_json::from_str(line).unwrap());
+    }
+}
+
+/// A snapshot that a server wrote, and nobody changed since.
+pub fn snapshot(bytes: &[u8]) {
+    let as_written = |bytes| from_json(bytes).is_ok_and(|decoded| decoded.problems.is_empty());
+    if bytes.len() > MOST || !as_written(bytes) {
+        return;
+    }
+    let value = serde_json::from_slice(bytes).unwrap();
+    if let Err(error) = SNAPSHOT.validate(&value) {
+        panic!("the snapshot does not fit: {error} at {}\n{value:#}", error.instance_path());
     }
 }
 
