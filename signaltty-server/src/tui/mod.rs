@@ -53,6 +53,11 @@ pub(crate) async fn run(context: &Context) -> Result<Exit, Failure> {
                        lists what can be done without";
         return Err(Failure::Usage(message.to_owned()));
     }
+    if std::env::var_os("TERM").is_some_and(|term| term == "dumb") {
+        let message = "TERM is \"dumb\": a full screen cannot be shown on such a terminal; set TERM \
+                       to what it is, or use the verbs of `signaltty --help`";
+        return Err(Failure::Usage(message.to_owned()));
+    }
     if let Some(pane) = std::env::var_os("SIGNALTTY_PANE") {
         let message = format!(
             "this terminal is pane {} of a signaltty already; run it from another terminal, or \

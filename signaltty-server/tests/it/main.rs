@@ -44,6 +44,8 @@ mod owners;
 mod planned;
 mod reading;
 mod real_logind;
+#[cfg(feature = "tui")]
+mod real_terminals;
 mod refusals;
 mod replay;
 mod reported;

@@ -54,9 +54,18 @@ impl Terminal {
 
     /// As [`start`](Self::start), with a command that the test changes.
     pub fn start_with(home: &Home, change: impl FnOnce(&mut Command)) -> Self {
+        Self::start_sized(home, (100, 30), change)
+    }
+
+    /// The same on a terminal of this size.
+    pub fn start_sized(
+        home: &Home,
+        (cols, rows): (u16, u16),
+        change: impl FnOnce(&mut Command),
+    ) -> Self {
         let mut command = command(home);
         change(&mut command);
-        Self::run(command, 100, 30)
+        Self::run(command, cols, rows)
     }
 
     pub fn run(mut command: Command, cols: u16, rows: u16) -> Self {
@@ -111,6 +120,23 @@ impl Terminal {
             let text = self.text();
             text.contains(wanted).then_some(text)
         })
+    }
+
+    /// Gives the terminal another size, and says so to the client.
+    pub fn resize(&mut self, cols: u16, rows: u16) {
+        let size = Winsize { ws_row: rows, ws_col: cols, ws_xpixel: 0, ws_ypixel: 0 };
+        self.shown.lock().unwrap().screen.resize(Size::new(cols, rows));
+        tcsetwinsize(&self.device, size).unwrap();
+        self.signal(Signal::WINCH);
+    }
+
+    /// The rows that are shown now, from the top.
+    pub fn rows(&self) -> Vec<String> {
+        let shown = self.shown.lock().unwrap();
+        let rows = usize::from(shown.screen.size().rows);
+        let mut lines = shown.screen.lines(rows);
+        lines.resize(rows, String::new());
+        lines
     }
 
     pub fn signal(&self, signal: Signal) {
