@@ -13,7 +13,7 @@ pub mod config;
 pub mod daemon;
 #[cfg(feature = "client")]
 mod demo;
-#[cfg(feature = "daemon")]
+#[cfg(any(feature = "daemon", feature = "tui"))]
 mod nearest;
 pub mod protocol;
 #[cfg(feature = "daemon")]

@@ -14,6 +14,26 @@ pub(crate) fn nearest<'a>(
         .map(|(_, word)| word)
 }
 
+/// Ids with a typing error in `typed`, which is the beginning of one, or all of it:
+/// one character is missing, too many, another, or exchanged with its neighbour.
+/// Ids are random, so few characters could be the beginning of many.
+#[cfg(feature = "daemon")]
+pub(crate) fn mistyped<'a>(
+    typed: &'a str,
+    ids: impl IntoIterator<Item = &'a str>,
+) -> impl Iterator<Item = &'a str> {
+    let len = typed.len();
+    let near = move |id: &str| {
+        let starts = (len - 1..=len + 1).filter_map(|len| id.get(..len.min(id.len())));
+        starts.into_iter().any(|start| strsim::osa_distance(typed, start) <= 1)
+    };
+    ids.into_iter().filter(move |id| len >= CERTAIN && near(id))
+}
+
+/// Characters of a random id that are nobody's by chance.
+#[cfg(feature = "daemon")]
+const CERTAIN: usize = 6;
+
 /// Under this likeness (from 0 to 1) a hint confuses more than it helps; it is
 /// also what clap uses for options.
 const NEAR: f64 = 0.7;
@@ -27,5 +47,25 @@ mod tests {
         let known = ["pane.split", "pane.spawn", "workspace.new"];
         assert_eq!(nearest("pane.splt", known), Some("pane.split"));
         assert_eq!(nearest("qqq", known), None);
+    }
+
+    #[test]
+    #[cfg(feature = "daemon")]
+    fn an_id_is_found_with_one_typing_error_and_not_by_chance() {
+        let ids = ["abcdefgh234567ab", "zzcdefgh234567ab", "qwertyuiopasdfgh"];
+        let found = |typed| mistyped(typed, ids).collect::<Vec<_>>();
+        for typed in [
+            "abcdefgh234567aa",
+            "bacdefgh234567ab",
+            "abcdefg234567ab",
+            "abcdefghh234567ab",
+            "abcdfgh2",
+            "acbdef",
+        ] {
+            assert_eq!(found(typed), [ids[0]], "{typed}");
+        }
+        for typed in ["", "a", "abcdf", "abdcegfh234567ab", "no"] {
+            assert!(found(typed).is_empty(), "{typed}");
+        }
     }
 }

@@ -1,13 +1,14 @@
 //! From what a person types to an id: an id, a unique prefix of one, or a
 //! workspace's handle.
 
+use std::collections::HashSet;
 use std::fmt::Display;
 
 use serde_json::json;
 use signaltty_core::id::{NotificationId, PaneId, TabId, WorkspaceId};
-use signaltty_core::session::{Forget, Session};
+use signaltty_core::session::{Forget, Session, WorkspaceView};
 
-use crate::nearest::nearest;
+use crate::nearest::{mistyped, nearest};
 use crate::protocol::{WireError, code};
 
 /// How many candidates an error names.
@@ -128,11 +129,61 @@ fn missing(session: &Session, code: &str, kind: &str, prefix: &str, text: &str) 
          workspace's handle (`signaltty ls` shows them)",
         shown(text)
     );
-    // Ids are random: only names can be mistyped so that one can guess.
-    let handles: Vec<_> = session.workspaces().map(|w| w.record.handle.to_string()).collect();
-    let near = nearest(text, handles.iter().map(String::as_str));
-    WireError::new(code, message).with_details(json!({"near": Vec::from_iter(near)}))
+    WireError::new(code, message).with_details(json!({"near": near(session, prefix, text)}))
 }
+
+/// What was most likely meant, as something that can be given instead: a handle, or
+/// the id of a pane or a tab that is called so.
+fn near(session: &Session, prefix: &str, text: &str) -> Vec<String> {
+    let mut near = Vec::new();
+    if text.len() > LONGEST {
+        return near;
+    }
+    let handles: Vec<_> = session.workspaces().map(|w| w.record.handle.to_string()).collect();
+    near.extend(nearest(text, handles.iter().map(String::as_str)).map(str::to_owned));
+    let (mut ids, mut titles) = (Vec::new(), Vec::new());
+    if near.is_empty() {
+        // Handles are made of names: these are only asked where no handle is near.
+        let named = |(workspace, handle): (WorkspaceView<'_>, &String)| {
+            (workspace.record.name.to_string(), handle.clone())
+        };
+        titles.extend(session.workspaces().zip(&handles).map(named));
+    }
+    if prefix == WorkspaceId::PREFIX {
+        ids.extend(session.workspaces().map(|w| w.record.id.to_string()));
+    }
+    if prefix == TabId::PREFIX {
+        ids.extend(session.tab_ids().map(|id| id.to_string()));
+        let tabs = session.tab_ids().filter_map(|id| session.tab(id));
+        titles.extend(tabs.map(|tab| (tab.record.title.to_string(), tab.record.id.to_string())));
+    }
+    if prefix == PaneId::PREFIX {
+        ids.extend(session.pane_ids().map(|id| id.to_string()));
+        let panes = session.pane_ids().filter_map(|id| session.pane(id));
+        titles
+            .extend(panes.map(|pane| (pane.record.title.to_string(), pane.record.id.to_string())));
+    }
+    let random = text.strip_prefix(prefix).unwrap_or(text);
+    let bare = ids.iter().filter_map(|id| id.strip_prefix(prefix));
+    near.extend(mistyped(random, bare).map(|id| format!("{prefix}{id}")));
+    // Of many panes only some are compared, since others wait for the answer; those
+    // that are called so exactly are found among all.
+    let wanted = text.to_lowercase();
+    let short = titles.iter().filter(|(title, _)| title.len() <= LONGEST);
+    let called = nearest(text, short.take(COMPARED).map(|(title, _)| title.as_str()));
+    let so = |title: &str| title.to_lowercase() == wanted || Some(title) == called;
+    near.extend(titles.iter().filter(|(title, _)| so(title)).map(|(_, id)| id.clone()));
+    let mut seen = HashSet::new();
+    near.retain(|id| seen.insert(id.clone()));
+    near.truncate(NAMED);
+    near
+}
+
+/// Names that are longer are no typing errors.
+const LONGEST: usize = 60;
+
+/// Titles that are compared with what was typed.
+const COMPARED: usize = 1000;
 
 fn shown(text: &str) -> String {
     text.chars().take(80).collect()

@@ -4,6 +4,7 @@
 use serde_json::{Map, Value};
 
 use super::input::{ACTIONS, Action, Bindings, Preset};
+use crate::nearest::nearest;
 
 /// What a person may choose.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -150,28 +151,10 @@ fn known(map: &Map<String, Value>, known: &[&str], path: &str) -> Result<(), Str
     let Some(key) = map.keys().find(|key| !known.contains(&key.as_str())) else {
         return Ok(());
     };
-    let nearest = known.iter().min_by_key(|name| distance(key, name));
-    let nearest = nearest.copied().unwrap_or_default();
-    Err(format!("there is no {path}{key}; did you mean {path}{nearest}?"))
-}
-
-/// How many characters differ (Levenshtein).
-fn distance(one: &str, other: &str) -> usize {
-    let other: Vec<char> = other.chars().collect();
-    let mut row: Vec<usize> = (0..=other.len()).collect();
-    for (i, a) in one.chars().enumerate() {
-        let mut diagonal = i;
-        let mut left = i + 1;
-        for (slot, b) in row.iter_mut().skip(1).zip(&other) {
-            let next = (diagonal + usize::from(a != *b)).min(left + 1).min(*slot + 1);
-            diagonal = std::mem::replace(slot, next);
-            left = next;
-        }
-        if let Some(first) = row.first_mut() {
-            *first = i + 1;
-        }
-    }
-    row.last().copied().unwrap_or(0)
+    Err(match nearest(key, known.iter().copied()) {
+        Some(nearest) => format!("there is no {path}{key}; did you mean {path}{nearest}?"),
+        None => format!("there is no {path}{key}; there is {}", known.join(", ")),
+    })
 }
 
 fn text_of<'a>(map: &'a Map<String, Value>, key: &str) -> Result<Option<&'a str>, String> {
@@ -245,6 +228,7 @@ mod tests {
             (r#"{"preset": "screen"}"#, "one of signaltty, tmux"),
             (r#"{"prefix": "Ctrl-a"}"#, "is not a key"),
             (r#"{"notify": []}"#, "list of words"),
+            (r#"{"sidebar": {"qqq": 3}}"#, "there is no sidebar.qqq; there is shown, width"),
             ("[]", "must be an object"),
             ("{", "EOF"),
         ] {

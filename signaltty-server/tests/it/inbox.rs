@@ -113,6 +113,30 @@ fn an_unknown_name_is_answered_with_the_nearest() {
         let error = server.call(method, ask).unwrap_err();
         assert_eq!(error.details["near"][0], "backend", "{error:?}");
     }
+    // Titles and ids that were mistyped lead to ids.
+    let pane = server.pane(server.panes()[0]["id"].as_str().unwrap());
+    let (id, tab) = (pane["id"].as_str().unwrap(), pane["tab_id"].as_str().unwrap());
+    server.ask("pane.rename", json!({"pane": id, "title": "Nightly build"}));
+    server.ask("tab.rename", json!({"tab": tab, "title": "jobs"}));
+    let exchanged = |id: &str| {
+        let last = if id.ends_with('a') { 'b' } else { 'a' };
+        format!("{}{last}", &id[..id.len() - 1])
+    };
+    let call = |method: &str, kind: &str, text: &str| {
+        let error = server.call(method, json!({kind: text})).unwrap_err();
+        let near = error.details["near"].as_array().unwrap();
+        near.iter().map(|id| id.as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    for typed in ["nightly build", "Nigthly build", "pane_zzzzzzzzzzz", &exchanged(id)] {
+        let wanted: &[&str] = if typed.contains("zzz") { &[] } else { &[id] };
+        assert_eq!(call("pane.info", "pane", typed), wanted, "{typed}");
+    }
+    assert_eq!(call("tab.layout", "tab", "Jobs"), [tab]);
+    assert_eq!(call("tab.layout", "tab", &exchanged(tab)), [tab]);
+    let workspace = pane["workspace_id"].as_str().unwrap();
+    assert_eq!(call("workspace.close", "workspace", &exchanged(workspace)), [workspace]);
+    assert!(call("pane.info", "pane", &"x".repeat(10_000)).is_empty());
+    assert!(call("pane.info", "pane", "").is_empty());
 }
 
 #[test]
