@@ -1,6 +1,7 @@
 //! Signals that ask a client to end.
 
 use std::io;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
@@ -17,12 +18,14 @@ pub(crate) struct Signals {
 impl Signals {
     /// Listens from now on.
     pub(crate) fn new() -> io::Result<Self> {
-        Ok(Self {
+        let signals = Self {
             terminate: signal(SignalKind::terminate())?,
             hangup: signal(SignalKind::hangup())?,
             interrupt: signal(SignalKind::interrupt())?,
             quit: signal(SignalKind::quit())?,
-        })
+        };
+        AWAITED.fetch_add(1, Ordering::Relaxed);
+        Ok(signals)
     }
 
     /// The name of the next one.
@@ -34,4 +37,17 @@ impl Signals {
             _ = self.quit.recv() => "SIGQUIT",
         }
     }
+}
+
+impl Drop for Signals {
+    fn drop(&mut self) {
+        AWAITED.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+static AWAITED: AtomicUsize = AtomicUsize::new(0);
+
+/// Whether somebody waits for signals and ends the process in good order.
+pub(super) fn are_awaited() -> bool {
+    AWAITED.load(Ordering::Relaxed) > 0
 }

@@ -6,12 +6,16 @@
 use std::fs;
 use std::io::{BufRead as _, BufReader};
 use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::process::ExitStatusExt as _;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, SystemTime};
 
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
+#[cfg(feature = "tui")]
+use crate::support::Terminal;
 use crate::support::{Home, Server, process, wait_for};
 
 /// A command line on "this" machine; the server is on "the other" one.
@@ -151,7 +155,7 @@ fn attach_says_that_the_link_was_cut_and_goes_on_over_a_new_one() {
     // Makes the command that stands for ssh.
     drop(far(&home, &["status"]));
     let before = server.children();
-    let mut terminal = crate::support::Terminal::start_with(&home, |command| {
+    let mut terminal = Terminal::start_with(&home, |command| {
         command.args(["--host", "there", "attach", &pane]);
         command.env("SIGNALTTY_SSH", home.path("far-ssh"));
     });
@@ -180,4 +184,125 @@ fn attach_says_that_the_link_was_cut_and_goes_on_over_a_new_one() {
     assert_eq!(terminal.wait_exit().code(), Some(0));
     assert_eq!(server.children(), before);
     assert_eq!(server.pane(&pane)["state"], "live");
+}
+
+/// What a link left in the directory for temporary files.
+fn left(home: &Home) -> Vec<std::path::PathBuf> {
+    let entries = fs::read_dir(home.path("tmp")).unwrap();
+    entries.map(|entry| entry.unwrap().path()).collect()
+}
+
+/// A client that waits for ever, with its temporary directory.
+fn waiting(home: &Home, words: &[&str]) -> (Child, std::path::PathBuf) {
+    let before = left(home);
+    let mut command = far(home, words);
+    command.env("TMPDIR", home.path("tmp")).stdout(Stdio::null()).stderr(Stdio::null());
+    let child = command.spawn().unwrap();
+    let dir = wait_for("the link", || {
+        let new = left(home).into_iter().find(|dir| !before.contains(dir))?;
+        // Its connection is made: the verb does what it does.
+        let asked = fs::read_to_string(home.path("far-pids")).is_ok_and(|pids| !pids.is_empty());
+        (asked && new.join("starting").exists()).then_some(new)
+    });
+    (child, dir)
+}
+
+fn old(dir: &Path) {
+    let then = SystemTime::now() - Duration::from_secs(3600);
+    fs::File::open(dir).unwrap().set_modified(then).unwrap();
+}
+
+#[cfg(feature = "tui")]
+#[test]
+fn a_link_leaves_no_directory_behind_whichever_signal_ends_it() {
+    let home = Home::new();
+    let server = Server::start(&home);
+    let pane = server.sh(&home, "exec sleep 600");
+    fs::create_dir(home.path("tmp")).unwrap();
+    for words in [&["wait", &pane, "--until", "exited"][..], &["events"]] {
+        for signal in [Signal::INT, Signal::TERM, Signal::HUP, Signal::QUIT] {
+            let _ = fs::remove_file(home.path("far-pids"));
+            let (mut child, _) = waiting(&home, words);
+            process::signal(child.id(), signal);
+            let status = child.wait().unwrap();
+            assert_eq!(status.signal(), Some(signal.as_raw()), "{words:?}");
+            assert!(left(&home).is_empty(), "{words:?} {signal:?}: {:?}", left(&home));
+        }
+    }
+    // Those that take the terminal end in good order.
+    for (words, shown) in [(&["attach", &pane][..], ""), (&[], "test 1/1")] {
+        for signal in [Signal::INT, Signal::TERM, Signal::HUP] {
+            let mut command = far(&home, words);
+            command.env("TMPDIR", home.path("tmp")).env("TERM", "xterm-256color");
+            command.env_remove("SIGNALTTY_PANE");
+            let mut terminal = Terminal::run(command, 100, 30);
+            wait_for("the screen", || terminal.bytes().contains(&0x1b).then_some(()));
+            terminal.wait_text(shown);
+            terminal.signal(signal);
+            assert_eq!(terminal.wait_exit().code(), Some(1), "{words:?} {signal:?}");
+            terminal.wait_restored();
+            assert!(left(&home).is_empty(), "{words:?} {signal:?}: {:?}", left(&home));
+        }
+    }
+    // And so does what ends by itself, well or badly.
+    for words in
+        [&["status"][..], &["pane", "info", "pane_zz"], &["wait", &pane, "--timeout", "0s"]]
+    {
+        far(&home, words).env("TMPDIR", home.path("tmp")).output().unwrap();
+        assert!(left(&home).is_empty(), "{words:?}: {:?}", left(&home));
+    }
+}
+
+#[test]
+fn a_hangup_that_is_ignored_ends_no_link() {
+    let home = Home::new();
+    let server = Server::start(&home);
+    let pane = server.sh(&home, "exec sleep 600");
+    fs::create_dir(home.path("tmp")).unwrap();
+    // As nohup(1) does it, whose child this is.
+    let program = far(&home, &[]);
+    let mut command = Command::new("/bin/sh");
+    command.args(["-c", "trap '' HUP; exec \"$0\" \"$@\""]).arg(program.get_program());
+    command.args(program.get_args()).args(["wait", &pane, "--until", "exited"]);
+    command.envs(program.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    command.env("TMPDIR", home.path("tmp")).stdin(Stdio::null()).stdout(Stdio::null());
+    let mut child = command.spawn().unwrap();
+    wait_for("the link", || left(&home).first()?.join("starting").exists().then_some(()));
+    process::signal(child.id(), Signal::HUP);
+    server.ask("pane.signal", json!({"pane": pane, "signal": "KILL"}));
+    assert_eq!(child.wait().unwrap().code(), Some(0), "it saw the end of the pane");
+    assert!(left(&home).is_empty());
+}
+
+#[test]
+fn a_killed_links_directory_is_taken_away_by_the_next_and_no_others() {
+    let home = Home::new();
+    let server = Server::start(&home);
+    let pane = server.sh(&home, "exec sleep 600");
+    fs::create_dir(home.path("tmp")).unwrap();
+    let wait = ["wait", &pane, "--until", "exited"];
+    let (mut killed, left_behind) = waiting(&home, &wait);
+    killed.kill().unwrap();
+    killed.wait().unwrap();
+    let (mut lives, in_use) = waiting(&home, &wait);
+    // Not a link's, and a link's that is only being made.
+    let other = home.path("tmp/signaltty-notes");
+    let fresh = home.path("tmp/signaltty-0123456789abcdef");
+    for dir in [&other, &fresh] {
+        fs::create_dir(dir).unwrap();
+    }
+    for dir in [&left_behind, &in_use, &other] {
+        old(dir);
+    }
+    let next = || far(&home, &["status"]).env("TMPDIR", home.path("tmp")).output().unwrap();
+    assert!(next().status.success());
+    let mut now = left(&home);
+    now.sort();
+    let mut expected = [in_use.clone(), other, fresh];
+    expected.sort();
+    assert_eq!(now, expected);
+    // It is of use still.
+    server.ask("pane.signal", json!({"pane": pane, "signal": "KILL"}));
+    assert_eq!(lives.wait().unwrap().code(), Some(0));
+    assert!(!in_use.exists());
 }

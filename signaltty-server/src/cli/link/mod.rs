@@ -8,20 +8,16 @@
 //! jump hosts, its own configuration. A link that is lost ends its connections
 //! like a server that ends.
 
+mod dir;
 mod proxy;
 mod said;
 mod ssh;
 
 use std::ffi::OsString;
-use std::fs::{self, DirBuilder};
-use std::io;
-use std::os::unix::fs::DirBuilderExt as _;
 use std::os::unix::net::UnixListener;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
-
-use rustix::rand::{GetRandomFlags, getrandom};
 
 pub(super) use self::proxy::proxy;
 use self::ssh::Ssh;
@@ -31,10 +27,7 @@ use crate::config::Paths;
 
 /// A link that is open for as long as this lives.
 #[derive(Debug)]
-pub(super) struct Link {
-    dir: PathBuf,
-    ssh: Arc<Ssh>,
-}
+pub(super) struct Link(());
 
 /// Which server of the other machine is meant.
 #[derive(Debug, Clone, Copy)]
@@ -59,19 +52,20 @@ impl Link {
             return Err(Failure::Usage(message));
         }
         let failed = |error| Failure::Io("open a socket for the link", error);
-        let dir = std::env::temp_dir().join(random_name().map_err(failed)?);
-        DirBuilder::new().mode(0o700).create(&dir).map_err(failed)?;
-        let link = Self { ssh: Arc::new(Ssh::new(host, &dir)), dir };
+        dir::watch().map_err(failed)?;
+        let dir = dir::name().map_err(failed)?;
+        let ssh = Arc::new(Ssh::new(host, &dir));
+        let link = Self(());
+        dir::make(&dir, &ssh).map_err(failed)?;
         let stand = |name: &str, no_start| -> Result<Paths, Failure> {
-            let socket = link.dir.join(name);
+            let socket = dir.join(name);
             let listener = UnixListener::bind(&socket).map_err(failed)?;
-            let (ssh, words) = (Arc::clone(&link.ssh), there.words(no_start));
+            let (ssh, words) = (Arc::clone(&ssh), there.words(no_start));
             std::thread::Builder::new()
                 .name("link".to_owned())
                 .spawn(move || serve(&listener, &ssh, &words))
                 .map_err(failed)?;
-            let dir = || link.dir.clone();
-            Ok(Paths { state_dir: dir(), runtime_dir: dir(), socket })
+            Ok(Paths { state_dir: dir.clone(), runtime_dir: dir.clone(), socket })
         };
         let stands = Stands { paths: stand("s", true)?, starting: stand("starting", false)? };
         Ok((link, stands))
@@ -80,8 +74,7 @@ impl Link {
 
 impl Drop for Link {
     fn drop(&mut self) {
-        self.ssh.end_shared();
-        let _ = fs::remove_dir_all(&self.dir);
+        dir::remove();
     }
 }
 
@@ -107,12 +100,6 @@ fn serve(listener: &UnixListener, ssh: &Ssh, words: &[OsString]) {
             said::line(&format!("signaltty: cannot run {}: {error}", ssh.program()));
         }
     }
-}
-
-fn random_name() -> io::Result<String> {
-    let mut random = [0; 8];
-    getrandom(&mut random, GetRandomFlags::empty())?;
-    Ok(format!("signaltty-{:016x}", u64::from_le_bytes(random)))
 }
 
 /// How long to wait before each new try of a link that was lost; about a minute
