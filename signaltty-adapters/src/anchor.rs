@@ -224,11 +224,7 @@ impl Scan {
     fn damaged(&self, what: String) -> Refusal {
         Refusal::new(
             FailureCode::Damaged,
-            format!(
-                "the agent's record {} {what}; restore it from a backup, or resume it \
-                 all the same with --anyway",
-                self.path.display()
-            ),
+            format!("the agent's record {} {what}; restore it from a backup", self.path.display()),
         )
     }
 }

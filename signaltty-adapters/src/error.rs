@@ -12,7 +12,7 @@ pub enum AdapterError {
     #[error(transparent)]
     MalformedId(NameError),
     /// The id does not have the form of this agent's ids.
-    #[error("{id} does not have the form of this agent's conversation ids ({form:?})")]
+    #[error("{id} does not have the form of this agent's conversation ids, {form}")]
     WrongIdForm {
         /// The id.
         id: AgentSessionId,

@@ -52,11 +52,7 @@ pub fn cwd_is_there(cwd: &Path) -> Result<(), Refusal> {
     }
     Err(Refusal::new(
         FailureCode::CwdMissing,
-        format!(
-            "the conversation's directory {} is not there; bring it back, or resume in another \
-             one by hand",
-            cwd.display()
-        ),
+        format!("the conversation's directory {} is not there; bring it back", cwd.display()),
     ))
 }
 
@@ -71,7 +67,7 @@ pub fn anchor_of(conversation: &Conversation) -> Result<&Anchor, Refusal> {
             FailureCode::Gone,
             format!(
                 "nobody had said anything in the conversation {} when it was saved, so there is \
-                 nothing to resume",
+                 nothing to reopen; start a new one in this pane",
                 conversation.id
             ),
         )

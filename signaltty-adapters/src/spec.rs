@@ -1,5 +1,6 @@
 //! An agent as data.
 
+use std::fmt;
 use std::time::Duration;
 
 use signaltty_core::agent::{AgentKind, AgentPolicy, AgentSessionId};
@@ -72,6 +73,18 @@ pub enum IdForm {
     },
     /// Whatever [`AgentSessionId`] takes.
     Plain,
+}
+
+impl fmt::Display for IdForm {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Uuid => f.write_str("a UUID in lower case"),
+            Self::Prefixed { prefix, chars } => {
+                write!(f, "{prefix} and {chars} letters and digits")
+            }
+            Self::Plain => f.write_str("letters, digits, -, _ and ."),
+        }
+    }
 }
 
 impl IdForm {

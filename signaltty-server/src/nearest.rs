@@ -5,7 +5,16 @@ pub(crate) fn nearest<'a>(
     wanted: &str,
     known: impl IntoIterator<Item = &'a str>,
 ) -> Option<&'a str> {
-    let score = |word: &str| strsim::jaro_winkler(wanted, word);
+    let score = |word: &str| {
+        // What they share up to a dot says nothing of what was meant behind it.
+        let group = wanted.rfind('.').map_or(0, |dot| dot + 1);
+        match (wanted.split_at_checked(group), word.split_at_checked(group)) {
+            (Some((ours, rest)), Some((theirs, other))) if ours == theirs => {
+                strsim::jaro_winkler(rest, other)
+            }
+            _ => strsim::jaro_winkler(wanted, word),
+        }
+    };
     known
         .into_iter()
         .map(|word| (score(word), word))
@@ -34,9 +43,8 @@ pub(crate) fn mistyped<'a>(
 #[cfg(feature = "daemon")]
 const CERTAIN: usize = 6;
 
-/// Under this likeness (from 0 to 1) a hint confuses more than it helps; it is
-/// also what clap uses for options.
-const NEAR: f64 = 0.7;
+/// Under this likeness (from 0 to 1) a hint confuses more than it helps.
+const NEAR: f64 = 0.8;
 
 #[cfg(test)]
 mod tests {
@@ -47,6 +55,7 @@ mod tests {
         let known = ["pane.split", "pane.spawn", "workspace.new"];
         assert_eq!(nearest("pane.splt", known), Some("pane.split"));
         assert_eq!(nearest("qqq", known), None);
+        assert_eq!(nearest("pane.frobnicate", ["pane.terminate"]), None, "only a group is shared");
     }
 
     #[test]

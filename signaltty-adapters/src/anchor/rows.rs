@@ -131,11 +131,7 @@ impl Rows {
     fn damaged(&self, what: impl std::fmt::Display) -> Refusal {
         Refusal::new(
             FailureCode::Damaged,
-            format!(
-                "the agent's record {} {what}; restore it from a backup, or resume it all the same \
-                 by hand with --anyway",
-                self.what
-            ),
+            format!("the agent's record {} {what}; restore it from a backup", self.what),
         )
     }
 }

@@ -156,8 +156,8 @@ fn is_in(meta: &Meta, conversation: &Conversation) -> Result<(), Refusal> {
     Err(Refusal::new(
         FailureCode::Damaged,
         format!(
-            "the conversation {} was begun in {}, and {} was saved as its directory; resume it by \
-             hand in its own one",
+            "the conversation {} was begun in {}, and {} was saved as its directory; give its own \
+             one with --cwd",
             conversation.id,
             meta.cwd.display(),
             conversation.cwd.display()

@@ -87,10 +87,11 @@ pub(super) fn is_where_cursor_looks(
         return Ok(());
     }
     Err(Refusal::new(
-        FailureCode::Damaged,
+        // Not to be overridden: it would not be opened.
+        FailureCode::Gone,
         format!(
             "the chat {} is in {}, where cursor does not look when it is started in {}: it would \
-             begin a new chat under that id; resume it in its own directory",
+             begin a new chat under that id; give the chat's own directory with --cwd",
             conversation.id,
             store.display(),
             conversation.cwd.display()

@@ -91,7 +91,7 @@ pub(super) fn in_its_directory(conversation: &Conversation, found: &str) -> Resu
         FailureCode::Damaged,
         format!(
             "opencode has the conversation {} for the directory {}, not for {}, where it would \
-             hang; resume it in its own directory",
+             hang; give its own one with --cwd",
             conversation.id,
             found.display(),
             cwd.display()

@@ -83,7 +83,7 @@ fn s1_31_a_chat_that_does_not_exist_is_refused_before_cursor_makes_it() {
 fn s1_31_c058_a_chat_of_another_directory_would_be_made_anew() {
     let (stage, mut conversation) = saved();
     conversation.cwd = stage.dir.path().join("elsewhere");
-    refused(&stage, &conversation, FailureCode::Damaged, "does not look");
+    refused(&stage, &conversation, FailureCode::Gone, "does not look");
     let link = stage.dir.path().join("link");
     std::os::unix::fs::symlink(stage.cwd(), &link).unwrap();
     conversation.cwd = link;

@@ -156,7 +156,7 @@ pub enum Contradiction {
     #[error("the agent opened the saved id but loaded no history")]
     EmptyHistory,
     /// The right id, and a record that is no longer the saved one.
-    #[error("after the start the agent's record is no longer the saved one: {0}")]
+    #[error("after the start the record is not the saved one any more: {0}")]
     Record(Refusal),
 }
 

@@ -30,7 +30,7 @@ pub enum EditError<L> {
     #[error("pane {0} is already in this layout")]
     DuplicateLeaf(L),
     /// An edit of two leaves was asked for with one leaf.
-    #[error("pane {0} cannot be moved relative to itself")]
+    #[error("pane {0} cannot be moved relative to itself; name another one")]
     SameLeaf(L),
     /// A new arrangement leaves a pane out.
     #[error("pane {0} is missing from the new layout")]
@@ -39,19 +39,19 @@ pub enum EditError<L> {
     #[error("pane {0} shares no space in that direction")]
     NoSplit(L),
     /// Splits would be nested too deeply.
-    #[error("splits would be nested more than {limit} deep")]
+    #[error("splits would be nested more than {limit} deep; use another tab")]
     TooDeep {
         /// The limit in force.
         limit: u8,
     },
     /// There would be too many leaves.
-    #[error("the tab already has its {limit} panes")]
+    #[error("the tab already has its {limit} panes; use another tab")]
     TooMany {
         /// The limit in force.
         limit: u16,
     },
     /// A pane would become smaller than allowed.
-    #[error("no room: pane {leaf} would get less than {min}")]
+    #[error("pane {leaf} would get less than {min}; make the terminal larger, or use another tab")]
     NoRoom {
         /// The first such pane in visual order.
         leaf: L,

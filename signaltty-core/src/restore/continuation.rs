@@ -144,10 +144,10 @@ pub enum NoContinuation {
     #[error("the conversation is open in pane {0}")]
     Duplicate(PaneId),
     /// K11: tried too often, over all starts.
-    #[error("it was tried as often as the configuration allows; continue it by hand")]
+    #[error("it was tried as often as the configuration allows")]
     AttemptsExhausted,
     /// D-14: automatic starts in a row did not last.
-    #[error("{MOST_ATTEMPTS} automatic starts in a row did not last; resume it by hand")]
+    #[error("{MOST_ATTEMPTS} automatic starts in a row did not last")]
     StartsExhausted,
     /// S0-16: the workspace does not want it.
     #[error("the workspace does not resume conversations by itself")]

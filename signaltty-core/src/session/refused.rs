@@ -12,25 +12,25 @@ use crate::restore::{FailureCode, Refusal};
 #[non_exhaustive]
 pub enum CommandError {
     /// No such pane.
-    #[error("there is no pane {0}")]
+    #[error("there is no pane {0}; `signaltty ls` shows which there are")]
     NoSuchPane(PaneId),
     /// No such tab.
-    #[error("there is no tab {0}")]
+    #[error("there is no tab {0}; `signaltty ls` shows which there are")]
     NoSuchTab(TabId),
     /// No such workspace.
-    #[error("there is no workspace {0}")]
+    #[error("there is no workspace {0}; `signaltty ls` shows which there are")]
     NoSuchWorkspace(WorkspaceId),
     /// No such notification.
-    #[error("there is no notification {0}")]
+    #[error("there is no notification {0}; `signaltty notifications` lists the newest 200")]
     NoSuchNotification(NotificationId),
     /// Nothing waits for a decision in the pane.
-    #[error("nothing in pane {0} waits for a decision")]
+    #[error("nothing in pane {0} waits for a decision; `signaltty ls` shows where something does")]
     NoSuchDecision(PaneId),
     /// A newer decision took the place of this one.
-    #[error("pane {0} asked for something newer; this was not decided")]
+    #[error("pane {0} asked for something newer, so this was not decided; answer what it asks now")]
     Superseded(PaneId),
     /// An id for something new is in use.
-    #[error("the id of the new {0} is in use already")]
+    #[error("the id of the new {0} is in use already; ask again")]
     IdInUse(&'static str),
     /// The layout has no room, or a limit is reached.
     #[error("{0}")]
@@ -39,10 +39,10 @@ pub enum CommandError {
     #[error("{0}")]
     BadArrangement(String),
     /// A process runs in the pane.
-    #[error("pane {0} is {1}: it has a process already")]
+    #[error("pane {0} is {1}: it has a process already; `signaltty attach {0}` shows it")]
     HasProcess(PaneId, &'static str),
     /// No process runs in the pane.
-    #[error("pane {0} is {1}: no process runs in it")]
+    #[error("pane {0} is {1}: no process runs in it that could be signalled")]
     NoProcess(PaneId, &'static str),
     /// The pane holds no conversation that could be reopened.
     #[error("pane {pane} cannot be resumed: {reason}")]
@@ -65,7 +65,7 @@ pub enum CommandError {
     SpawnFailed(Refusal),
     /// The conversation was not reopened. The tombstone, the conversation's id
     /// and the tail are kept.
-    #[error("{refusal}")]
+    #[error("{refusal}{}", ways(*.pane, .refusal.code))]
     ResumeRefused {
         /// The pane.
         pane: PaneId,
@@ -95,7 +95,10 @@ pub enum CommandError {
         why: Arc<str>,
     },
     /// Running turns could not be marked, so the server goes on (S1-24).
-    #[error("the running turns could not be marked on the disk, so the server was not stopped")]
+    #[error(
+        "the running turns could not be marked on the disk, so the server was not stopped; \
+         `signaltty status` says what the disk lacks, or stop it without `--continue`"
+    )]
     NotMarked,
     /// Something runs, and the shutdown was not forced.
     #[error("{}", alive(*.0))]
@@ -107,13 +110,27 @@ pub enum CommandError {
     #[error("not all of it was removed: {0}; ask again to remove the rest")]
     NotForgotten(Arc<str>),
     /// The server is stopping.
-    #[error("the server is stopping")]
+    #[error("the server is stopping and takes no more requests; ask the next one")]
     Stopping,
     /// The server stopped, and the last save failed.
     #[error(
-        "the server stopped, but its last save failed; what changed since the last good one is lost"
+        "the server stopped, but its last save failed; what changed since the last good one is \
+         lost, and `signaltty-server doctor` looks at what is there"
     )]
     NotSaved,
+}
+
+/// What a person can do about it besides what the refusal says of the record.
+fn ways(pane: PaneId, code: FailureCode) -> String {
+    match code {
+        FailureCode::CwdMissing => {
+            format!(", or start elsewhere with: signaltty resume {pane} --cwd DIR")
+        }
+        code if code.can_be_overridden() => {
+            format!(", or open it as it is with: signaltty resume {pane} --anyway")
+        }
+        _ => String::new(),
+    }
 }
 
 fn alive(count: usize) -> String {

@@ -156,7 +156,10 @@ impl Session {
             }
             (_, Some(other)) => Some(Refusal::new(
                 FailureCode::Duplicate,
-                format!("its session is open in pane {other} already; it can be open only once"),
+                format!(
+                    "its session is open in pane {other} already, and can be open only once; go on \
+                     there: signaltty attach {other}"
+                ),
             )),
             _ => None,
         };

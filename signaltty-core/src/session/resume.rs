@@ -47,7 +47,8 @@ impl Session {
         }
         if let Some(other) = self.holder_of(pane, &kind, &conversation) {
             let message = format!(
-                "conversation {} is open in pane {other} already; it can be open only once",
+                "conversation {} is open in pane {other} already, and can be open only once; go on \
+                 there: signaltty attach {other}",
                 conversation.id
             );
             self.fail_resume(now, pane, Refusal::new(FailureCode::Duplicate, message), out);
@@ -135,8 +136,7 @@ impl Session {
             Ok(_) if anyway => None,
             Ok(_) => {
                 let message = "the agent's record was rewritten since it was saved: its end is \
-                               the saved one, what lies before changed; look at it, then resume \
-                               with --anyway";
+                               the saved one, what lies before changed; restore it from a backup";
                 let refusal = Refusal::new(FailureCode::Rewritten, message);
                 return self.refuse_resume(now, pane, refusal, Vec::new(), out);
             }
@@ -194,7 +194,7 @@ impl Session {
         {
             let message = format!(
                 "nobody could say within {LONGEST_CHECK:?} whether the conversation is as it was \
-                 saved; it is kept, try again"
+                 saved; it is kept, ask again"
             );
             let refusal = Refusal::new(FailureCode::Unreadable, message);
             self.refuse_resume(now, pane, refusal, Vec::new(), out);

@@ -115,7 +115,7 @@ impl Session {
                 evidence.push("no sufficient evidence came in time".into());
                 let message = format!(
                     "the agent did not show in time which conversation it has open, so the \
-                     process was stopped; conversation {} is kept, resume it by hand",
+                     process was stopped; conversation {} is kept",
                     saved.id
                 );
                 let refusal = Refusal::new(FailureCode::Unconfirmed, message);

@@ -258,7 +258,12 @@ impl Play {
                 self.verdicts.push(verdict.as_str());
                 (Vec::new(), "judged")
             }
-            Effect::Publish(Event::ContinuationFailed { .. }) => {
+            Effect::Publish(Event::ContinuationFailed { refusal, .. }) => {
+                // S1-23: it says once what its person can do.
+                for word in ["resume", "by hand", "new message"] {
+                    let often = refusal.message.matches(word).count();
+                    assert!(often <= 1, "{word}, {often} times: {}", refusal.message);
+                }
                 self.failures += 1;
                 (Vec::new(), "refused")
             }

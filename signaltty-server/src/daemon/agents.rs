@@ -71,7 +71,7 @@ async fn check(
         Some(holder) => Err(Refusal::new(
             FailureCode::Busy,
             format!(
-                "conversation {} is open elsewhere: {holder}; end it there, then resume again",
+                "conversation {} is open elsewhere: {holder}; end it there and ask again",
                 conversation.id
             ),
         )),

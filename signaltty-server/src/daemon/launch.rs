@@ -237,6 +237,10 @@ fn no_adapter(kind: &AgentKind) -> Refusal {
 /// A failed start in the words of the session.
 pub(crate) fn refusal(error: &SpawnError, argv: &[OsString]) -> Refusal {
     let program = argv.first().map(|word| word.to_string_lossy()).unwrap_or_default();
+    if program.is_empty() {
+        let message = "the name of the program is empty; name one, or none at all for a shell";
+        return Refusal::new(FailureCode::SpawnFailed, message);
+    }
     match error {
         SpawnError::CwdMissing { path } => Refusal::new(
             FailureCode::CwdMissing,

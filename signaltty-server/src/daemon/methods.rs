@@ -19,13 +19,13 @@ pub(super) fn unknown_method(method: &str) -> WireError {
     if near.is_empty() {
         near.extend(nearest(&shown, METHODS.iter().copied()));
     }
-    if near.is_empty() {
-        near = named(&|known| known.split('.').next() == Some(group));
-    }
-    let hint = if near.is_empty() {
-        "`signaltty --help` lists what there is".to_owned()
-    } else {
+    let of_group = named(&|known| known.split('.').next() == Some(group));
+    let hint = if !near.is_empty() {
         format!("did you mean {}?", near.join(", "))
+    } else if !of_group.is_empty() {
+        format!("of this group there are {}", of_group.join(", "))
+    } else {
+        "`signaltty --help` lists what there is".to_owned()
     };
     WireError::new(code::UNKNOWN_METHOD, format!("there is no method {shown:?}; {hint}"))
 }

@@ -28,11 +28,13 @@ pub(crate) type Done = oneshot::Sender<Result<(), InputError>>;
 /// Why input was not taken. What was taken before stays taken.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum InputError {
-    #[error("the program did not read its input within 5 s; {written} bytes were taken")]
+    #[error(
+        "its program did not read its input within 5 s; {written} bytes were taken, send the rest later"
+    )]
     Timeout { written: usize },
-    #[error("{waiting} bytes wait for the program to read them already; try again later")]
+    #[error("{waiting} bytes wait for its program already; nothing was taken, try again later")]
     Full { waiting: usize },
-    #[error("the terminal was closed; {written} bytes were taken")]
+    #[error("its program ended meanwhile; {written} bytes were taken")]
     Closed { written: usize },
 }
 

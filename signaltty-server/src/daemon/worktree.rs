@@ -161,7 +161,9 @@ impl Repository {
         let args = ["check-ref-format", "--branch", branch].map(OsStr::new);
         let named = self.git.output(&args, git::ASK).await?;
         if !named.success || named.stdout.trim_ascii() != branch.as_bytes() {
-            let message = format!("{branch:?} cannot be the name of a branch");
+            let message = format!(
+                "{branch:?} cannot be the name of a branch; choose another, as `git check-ref-format` allows"
+            );
             return Err(WireError::new(code::BAD_PARAMS, message));
         }
         let before = self.checkouts().await?;
@@ -276,7 +278,7 @@ impl Repository {
         }
         if let Some(reason) = &node.locked {
             let why = format!(
-                "{shown} is locked ({}); unlock it with: git worktree unlock PATH",
+                "{shown} is locked ({}); unlock it with: git worktree unlock {shown}",
                 if reason.is_empty() { "no reason was given" } else { reason }
             );
             return refused("locked", why);

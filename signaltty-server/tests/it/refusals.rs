@@ -109,7 +109,7 @@ fn a_split_without_room_is_refused_and_starts_nothing() {
         made += 1;
         assert!(made < 24, "24 rows hold no {made} panes");
     }
-    check(&home, &server, &[("pane.split", split, "NO_ROOM", "", &["room"])]);
+    check(&home, &server, &[("pane.split", split, "NO_ROOM", "", &["would get less"])]);
     assert_eq!(server.children().len(), made);
     assert_eq!(server.panes().len(), made);
 }

@@ -71,7 +71,9 @@ fn s1_19_d2_s1_28_an_impostor_is_refused_and_the_tombstone_kept() {
         let pane = talk.check_tombstone(&server);
         let last = &pane["agent"]["last_failure"];
         assert_eq!(last["code"], reason);
-        assert_eq!(last["message"], *failure.message);
+        // What can be done about the pane stands beside it there.
+        let (found, way) = failure.message.split_once(", or ").unwrap_or((&failure.message, ""));
+        assert_eq!((&last["message"], way.is_empty()), (&json!(found), reason != "damaged"));
         failure
     };
 
