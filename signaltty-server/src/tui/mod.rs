@@ -6,6 +6,7 @@
 //! an emulator of its own, fed by the pane's stream. Zoom, search, scope and
 //! appearance belong to the client and never reach the server's state.
 
+mod ahead;
 mod areas;
 mod board;
 mod checkouts;

@@ -7,6 +7,7 @@ use signaltty_core::id::PaneId;
 use signaltty_core::scope::{Catalog, Listed, Project, Scope};
 use signaltty_pty::Screen;
 
+use super::ahead::Ahead;
 use super::areas;
 use super::board::Board;
 use super::checkouts::Checkouts;
@@ -56,6 +57,8 @@ pub(crate) struct Model {
     pub(crate) area_asked: HashMap<String, (u16, u16)>,
     /// The last number given to a stream.
     pub(crate) streams: u64,
+    /// What is typed for a pane that is being made.
+    pub(crate) ahead: Ahead,
     /// What the mouse holds.
     pub(crate) held: Option<Held>,
     /// Rises while something is waited for; zero without animation.
@@ -200,6 +203,7 @@ impl Model {
             cwd,
             area_asked: HashMap::new(),
             streams: 0,
+            ahead: Ahead::default(),
             held: None,
             beat: 0,
             now: jiff::Timestamp::UNIX_EPOCH,

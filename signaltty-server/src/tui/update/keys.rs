@@ -4,9 +4,10 @@ use crossterm::event::KeyCode;
 use signaltty_core::id::PaneId;
 
 use super::{Effects, actions, boards, dialogs, places, say, scrolling, tombstone};
+use crate::tui::ahead::Typed;
 use crate::tui::input::{Action, Key, encode};
 use crate::tui::list::{self, Line};
-use crate::tui::model::{Dirty, Link, Mode, Model, is_live};
+use crate::tui::model::{Dirty, Link, Mode, Model, Stream, is_live};
 use crate::tui::msg::Effect;
 use crate::tui::view::last_page;
 
@@ -17,6 +18,10 @@ pub(super) fn key(model: &mut Model, key: Key, out: &mut Effects) {
     }
     if let Link::Gone(_) = model.link {
         return gone(key, out);
+    }
+    // The prefix still works: a server that does not answer holds nobody.
+    if held(model) && key != model.gui.bindings.prefix {
+        return model.ahead.hold(Typed::Key(key));
     }
     match &mut model.mode {
         Mode::Prefix => return after_prefix(model, key, out),
@@ -61,6 +66,43 @@ fn in_page(model: &mut Model, key: Key) {
         }
     };
     *line = next.min(last);
+}
+
+/// Whether what is typed is for a pane that is still being made.
+fn held(model: &Model) -> bool {
+    model.ahead.holds() && matches!(model.mode, Mode::Normal) && !model.sidebar.focused
+}
+
+/// Types what was held once the pane that it is for takes it. Where it never
+/// will, the person is told: nothing else gets it.
+pub(super) fn catch_up(model: &mut Model, out: &mut Effects) {
+    if let Some(pane) = model.ahead.ready_for() {
+        let Some(node) = model.node(pane) else { return };
+        let state = model.panes.get(&pane);
+        if is_live(node) && model.focus() == Some(pane) {
+            if state.is_none_or(|state| state.screen.is_none() && state.stream != Stream::Failed) {
+                return;
+            }
+            let (held, over) = model.ahead.take();
+            for typed in held {
+                match typed {
+                    Typed::Key(typed) => key(model, typed, out),
+                    Typed::Paste(text) => paste(model, &text, out),
+                }
+            }
+            if over {
+                say(model, "not everything that was typed so fast was sent", true);
+            }
+            return;
+        }
+    } else if !model.ahead.stranded() {
+        return;
+    }
+    let (held, _) = model.ahead.take();
+    if !held.is_empty() {
+        let why = model.message.take().map_or_else(String::new, |message| message.text + "; ");
+        say(model, &format!("{why}what you typed meanwhile was not sent"), true);
+    }
 }
 
 /// Whether a key is for the program in the focused pane.
@@ -137,6 +179,9 @@ pub(super) fn paste(model: &mut Model, text: &str, out: &mut Effects) {
         dialogs::paste(dialog, text);
         model.draw(Dirty::Foreground);
         return;
+    }
+    if held(model) {
+        return model.ahead.hold(Typed::Paste(text.to_owned()));
     }
     let Some(pane) = model.focus().filter(|_| matches!(model.mode, Mode::Normal)) else {
         return;

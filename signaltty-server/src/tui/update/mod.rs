@@ -16,6 +16,7 @@ pub(crate) use tombstone::ways;
 use serde_json::Value;
 use signaltty_core::id::PaneId;
 
+use super::ahead::Ahead;
 use super::model::{Dirty, Link, Message, Mode, Model};
 use super::msg::{After, Effect, FromStream, Msg};
 use crate::protocol::{EventLine, Tree, WireError};
@@ -49,6 +50,7 @@ pub(crate) fn update(model: &mut Model, msg: Msg) -> Effects {
             model.listed = false;
             out.extend(model.panes.drain().map(|(pane, _)| Effect::Shut { pane }));
             model.area_asked.clear();
+            model.ahead = Ahead::default();
             model.checkouts.lost();
             model.draw(Dirty::Foreground);
         }
@@ -67,6 +69,9 @@ pub(crate) fn update(model: &mut Model, msg: Msg) -> Effects {
         streams::settle(model, &mut out);
         boards::settle(model, &mut out);
     }
+    let moving = |effect: &&Effect| matches!(effect, Effect::Call { after: After::Show, .. });
+    model.ahead.ask(out.iter().filter(moving).count());
+    keys::catch_up(model, &mut out);
     out
 }
 
@@ -88,6 +93,8 @@ fn listed(model: &mut Model, tree: Tree, out: &mut Effects) {
     model.listed = true;
     streams::follow_changes(model, &tree);
     model.tree = tree;
+    let made = model.ahead.awaited();
+    model.ahead.listed(made.is_some_and(|pane| model.node(pane).is_some()));
     if model.settle_scope() {
         out.push(Effect::SaveScope(model.scope.clone()));
     }
@@ -173,6 +180,10 @@ fn done(model: &mut Model, after: After, result: Result<Value, WireError>, out: 
         After::Inbox => return boards::told(model, result),
         _ => result,
     };
+    if after == After::Show {
+        let made = result.as_ref().ok().and_then(|value| value.get("pane_id")?.as_str());
+        model.ahead.answered(made.and_then(|pane| pane.parse().ok()));
+    }
     let value = match result {
         Ok(value) => value,
         Err(error) => {

@@ -1,0 +1,189 @@
+//! What is typed ahead: keys for a pane that is being made.
+//!
+//! Between a person's key that makes a pane and the server's answer, the focus is
+//! still where it was. What they go on typing is meant for the new pane, so it is
+//! held until that takes it: half a command in each of two panes is the worst of
+//! what could happen to it.
+
+use signaltty_core::id::PaneId;
+
+use super::input::Key;
+
+/// Keys and pastes that may be held; those over it are not sent.
+const MOST: usize = 4096;
+
+/// Something typed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Typed {
+    Key(Key),
+    Paste(String),
+}
+
+/// What is held, and for what.
+#[derive(Debug, Default)]
+pub(crate) struct Ahead {
+    /// Requests that move the focus and are not answered yet.
+    asked: usize,
+    /// The pane that was made, until it takes keys.
+    made: Option<PaneId>,
+    /// Lists without it that came since. One may have been under way.
+    missed: u8,
+    held: Vec<Typed>,
+    /// Whether there was more than is held.
+    over: bool,
+}
+
+impl Ahead {
+    /// So many requests were made whose answer moves the focus.
+    pub(crate) fn ask(&mut self, requests: usize) {
+        self.asked += requests;
+    }
+
+    /// One of them was answered: the pane, if one was made.
+    pub(crate) fn answered(&mut self, made: Option<PaneId>) {
+        self.asked = self.asked.saturating_sub(1);
+        self.made = made.or(self.made);
+    }
+
+    /// The pane that was made last and does not take keys yet.
+    pub(crate) fn awaited(&self) -> Option<PaneId> {
+        self.made
+    }
+
+    /// A list of panes came, with that pane or without.
+    pub(crate) fn listed(&mut self, there: bool) {
+        self.missed += u8::from(self.made.is_some() && !there);
+        if self.missed > 1 {
+            (self.made, self.missed) = (None, 0);
+        }
+    }
+
+    /// Whether keys are held now.
+    pub(crate) fn holds(&self) -> bool {
+        self.asked > 0 || self.made.is_some()
+    }
+
+    pub(crate) fn hold(&mut self, typed: Typed) {
+        if self.held.len() < MOST {
+            self.held.push(typed);
+        } else {
+            self.over = true;
+        }
+    }
+
+    /// The pane that keys are held for, once every request is answered.
+    pub(crate) fn ready_for(&self) -> Option<PaneId> {
+        self.made.filter(|_| self.asked == 0)
+    }
+
+    /// Whether nothing is awaited any more and keys are left.
+    pub(crate) fn stranded(&self) -> bool {
+        !self.holds() && !self.held.is_empty()
+    }
+
+    /// Ends holding; what was held, and whether there was more.
+    pub(crate) fn take(&mut self) -> (Vec<Typed>, bool) {
+        let Self { held, over, .. } = std::mem::take(self);
+        (held, over)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::super::fixture::{Facts, PANES, client, id, press, tree};
+    use super::super::model::Model;
+    use super::super::msg::{After, Effect, FromStream, Msg};
+    use super::super::update::update;
+    use crate::protocol::{Tree, WireError};
+
+    const BOTH: &[Facts] = &[PANES[0], PANES[10]];
+
+    fn one() -> Model {
+        client((80, 24), tree(&[("api", &[&BOTH[..1]])]), &[])
+    }
+
+    fn both() -> Tree {
+        tree(&[("api", &[BOTH])])
+    }
+
+    fn typed(effects: &[Effect]) -> Vec<(signaltty_core::id::PaneId, Vec<u8>)> {
+        let typed = |effect: &Effect| match effect {
+            Effect::Type { pane, bytes } => Some((*pane, bytes.clone())),
+            _ => None,
+        };
+        effects.iter().filter_map(typed).collect()
+    }
+
+    fn answer(model: &mut Model, result: Result<serde_json::Value, WireError>) -> Vec<Effect> {
+        update(model, Msg::Done { after: After::Show, result })
+    }
+
+    #[test]
+    fn what_is_typed_after_a_split_goes_to_the_new_pane_whenever_that_comes() {
+        let mut model = one();
+        assert_eq!(typed(&press(&mut model, &["x"])), [(id(1), b"x".to_vec())]);
+        let mut effects = press(&mut model, &["C-]", "|", "l", "s"]);
+        effects.extend(update(&mut model, Msg::Paste("and more".into())));
+        assert_eq!(typed(&effects), [], "the first pane gets none of it");
+        let tab = both().workspaces[0].tabs[0].id.clone();
+        let made = json!({"tab_id": tab, "pane_id": id(11).to_string()});
+        let mut effects = answer(&mut model, Ok(made));
+        // A list that was under way may come first.
+        effects.extend(update(&mut model, Msg::Listed(tree(&[("api", &[&BOTH[..1]])]))));
+        effects.extend(press(&mut model, &[";"]));
+        let listed = update(&mut model, Msg::Listed(both()));
+        let open = listed.iter().find_map(|effect| match effect {
+            Effect::Open { pane, number, .. } if *pane == id(11) => Some(*number),
+            _ => None,
+        });
+        effects.extend(listed);
+        assert_eq!(typed(&effects), []);
+        let (pane, number) = (id(11), open.unwrap());
+        let what = FromStream::Begun { cols: 20, rows: 20 };
+        let effects = update(&mut model, Msg::Stream { pane, number, what });
+        let got = typed(&effects);
+        assert!(got.iter().all(|(to, _)| *to == pane), "{got:?}");
+        let got: Vec<u8> = got.into_iter().flat_map(|(_, bytes)| bytes).collect();
+        assert_eq!(got, b"lsand more;");
+        assert_eq!(typed(&press(&mut model, &["y"])), [(pane, b"y".to_vec())]);
+    }
+
+    #[test]
+    fn what_was_typed_for_a_pane_that_never_came_goes_nowhere_and_is_said() {
+        let mut model = one();
+        press(&mut model, &["C-]", "|", "r", "m"]);
+        let refused = WireError::new("NO_ROOM", "there is no room for another pane");
+        assert_eq!(typed(&answer(&mut model, Err(refused))), []);
+        let said = &model.message.as_ref().unwrap().text;
+        assert_eq!(
+            said,
+            "there is no room for another pane; what you typed meanwhile was not sent"
+        );
+        assert_eq!(typed(&press(&mut model, &["x"])), [(id(1), b"x".to_vec())]);
+        // One that was made and is gone again.
+        press(&mut model, &["C-]", "|", "r", "m"]);
+        let tab = both().workspaces[0].tabs[0].id.clone();
+        answer(&mut model, Ok(json!({"tab_id": tab, "pane_id": id(11).to_string()})));
+        for _ in 0..2 {
+            let listed = update(&mut model, Msg::Listed(tree(&[("api", &[&BOTH[..1]])])));
+            assert_eq!(typed(&listed), []);
+        }
+        let said = &model.message.as_ref().unwrap().text;
+        assert_eq!(said, "what you typed meanwhile was not sent");
+    }
+
+    #[test]
+    fn a_server_that_does_not_answer_holds_nobody() {
+        let mut model = one();
+        press(&mut model, &["C-]", "|", "a"]);
+        assert!(press(&mut model, &["C-]", "d"]).contains(&Effect::Quit));
+        for _ in 0..super::MOST + 10 {
+            press(&mut model, &["a"]);
+        }
+        assert_eq!(model.ahead.held.len(), super::MOST);
+        update(&mut model, Msg::Lost("it died".into()));
+        assert!(!model.ahead.holds());
+    }
+}
