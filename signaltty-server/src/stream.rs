@@ -4,13 +4,22 @@
 //! read something, to say that there is room: after every frame, and for nothing.
 //! So room is waited for only once a write has found none.
 
+#[cfg(feature = "daemon")]
+use std::io::IoSliceMut;
 use std::io::{self, IoSlice};
-use std::os::fd::OwnedFd;
+use std::mem::MaybeUninit;
+#[cfg(feature = "daemon")]
+use std::os::fd::AsFd as _;
+use std::os::fd::{BorrowedFd, OwnedFd};
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use rustix::io::retry_on_intr;
-use rustix::net::{SendAncillaryBuffer, SendFlags, Shutdown, sendmsg, shutdown};
+#[cfg(feature = "daemon")]
+use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, recvmsg};
+use rustix::net::{
+    SendAncillaryBuffer, SendAncillaryMessage, SendFlags, Shutdown, sendmsg, shutdown,
+};
 use tokio::io::{AsyncRead, ReadBuf};
 use tokio::net::UnixStream;
 use tokio::net::unix::pipe;
@@ -21,6 +30,9 @@ pub struct ReadEnd {
     // Takes any descriptor and watches it for reading alone.
     watched: pipe::Receiver,
 }
+
+/// Descriptors that may come along with bytes; the kernel closes what is more.
+const PASSED: usize = 2;
 
 /// Where a connection is written. The peer sees its end when it is dropped.
 #[derive(Debug)]
@@ -49,6 +61,49 @@ impl AsyncRead for ReadEnd {
     }
 }
 
+#[cfg(feature = "daemon")]
+impl ReadEnd {
+    /// Reads bytes, and the descriptors that were passed along with them, which
+    /// take the place of those in `passed`. 0 at the end. May be dropped while it
+    /// waits.
+    ///
+    /// # Errors
+    ///
+    /// When the connection fails.
+    pub(crate) async fn receive(
+        &self,
+        room: &mut [u8],
+        passed: &mut Vec<OwnedFd>,
+    ) -> io::Result<usize> {
+        loop {
+            self.watched.readable().await?;
+            match self.watched.try_io(|| receive(self.watched.as_fd(), room, passed)) {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                read => return read,
+            }
+        }
+    }
+}
+
+#[cfg(feature = "daemon")]
+fn receive(
+    socket: BorrowedFd<'_>,
+    room: &mut [u8],
+    passed: &mut Vec<OwnedFd>,
+) -> io::Result<usize> {
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(PASSED))];
+    let mut control = RecvAncillaryBuffer::new(&mut space);
+    let flags = RecvFlags::DONTWAIT | RecvFlags::CMSG_CLOEXEC;
+    let mut parts = [IoSliceMut::new(room)];
+    let read = retry_on_intr(|| recvmsg(socket, &mut parts, &mut control, flags))?.bytes;
+    for message in control.drain() {
+        if let RecvAncillaryMessage::ScmRights(descriptors) = message {
+            *passed = descriptors.collect();
+        }
+    }
+    Ok(read)
+}
+
 impl WriteEnd {
     /// Writes what fits at once.
     ///
@@ -60,6 +115,16 @@ impl WriteEnd {
         let flags = SendFlags::DONTWAIT | SendFlags::NOSIGNAL;
         let send = || sendmsg(&self.socket, parts, &mut SendAncillaryBuffer::default(), flags);
         Ok(retry_on_intr(send)?)
+    }
+
+    /// Writes as [`try_write`](Self::try_write), and passes descriptors along.
+    pub(crate) fn try_pass(&self, bytes: &[u8], passed: &[BorrowedFd<'_>]) -> io::Result<usize> {
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(PASSED))];
+        let mut control = SendAncillaryBuffer::new(&mut space);
+        control.push(SendAncillaryMessage::ScmRights(passed));
+        let flags = SendFlags::DONTWAIT | SendFlags::NOSIGNAL;
+        let parts = [IoSlice::new(bytes)];
+        Ok(retry_on_intr(|| sendmsg(&self.socket, &parts, &mut control, flags))?)
     }
 
     /// Waits until something may fit.

@@ -1,6 +1,7 @@
 //! A connection that carries a pane.
 
 use std::io::{self, IoSlice};
+use std::os::fd::BorrowedFd;
 use std::path::{Path, PathBuf};
 
 use bytes::{Buf as _, BytesMut};
@@ -65,6 +66,25 @@ impl FrameWriter {
     /// Puts a frame behind those that wait, to be sent by [`flush`](Self::flush).
     pub fn queue(&mut self, frame: &Frame) {
         frame.encode(&mut self.buffer);
+    }
+
+    /// Lends the server a terminal to write what the pane prints, as
+    /// docs/protocol.md says. `lease` is one end of a pair of stream sockets; the
+    /// caller keeps the other one.
+    ///
+    /// # Errors
+    ///
+    /// When something waits to be sent, or the connection is gone.
+    pub fn lend(&mut self, terminal: BorrowedFd<'_>, lease: BorrowedFd<'_>) -> io::Result<()> {
+        if !self.buffer.is_empty() {
+            return Err(io::ErrorKind::WouldBlock.into());
+        }
+        let mut frame = BytesMut::new();
+        Frame::Terminal.encode(&mut frame);
+        let sent = self.writer.try_pass(&frame, &[terminal, lease])?;
+        frame.advance(sent);
+        self.buffer = frame;
+        Ok(())
     }
 
     /// How many bytes wait to be sent.

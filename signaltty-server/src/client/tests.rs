@@ -121,6 +121,8 @@ fn bytes_behind_the_reply_belong_to_the_frames() {
             rows: 24,
             read_only: false,
             history: 0,
+            clipboard: false,
+            background: false,
         };
         let client = Client::over(ours, PathBuf::from("s"), 1000);
         let mut attached = client.attach(&params).await.unwrap();

@@ -106,6 +106,8 @@ impl Daemon {
             room,
             read_only: ask.read_only,
             history: ask.history,
+            clipboard: ask.clipboard,
+            background: ask.background,
             reply: to_value(wire::Attaching {
                 pane_id: pane.to_string(),
                 cols: record.map(|record| record.size.cols),

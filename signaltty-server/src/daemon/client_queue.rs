@@ -5,14 +5,20 @@
 //! between a program and a terminal. What does not fit waits in a bounded queue,
 //! which the connection's task writes. One of the two writes at a time: the pane
 //! only while nothing is queued or being written, the connection only then.
+//!
+//! Where the client lends its terminal, output goes there in place of frames.
+//! Whatever is said besides output still goes to the socket.
 
+use std::borrow::Cow;
 use std::io::{self, IoSlice};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering, fence};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use bytes::{Bytes, BytesMut};
 use tokio::sync::mpsc;
 
+use super::clipboard::Clipboard;
+use super::handover::Handover;
 use crate::protocol::frame::{Frame, HEADER, output_header};
 use crate::stream::WriteEnd;
 
@@ -28,18 +34,14 @@ const CLIENT_BYTES: usize = 256 * 1024;
 #[derive(Debug)]
 pub(crate) enum Piece {
     Frame(Frame),
-    /// The end of a frame whose beginning the socket took.
+    /// The end of what was taken in part: of a frame by the socket, or of output
+    /// by the terminal.
     Rest(Bytes),
+    /// From here on output goes to this terminal.
+    Handover(Handover),
 }
 
 impl Piece {
-    pub(crate) fn encode(&self, out: &mut BytesMut) {
-        match self {
-            Self::Frame(frame) => frame.encode(out),
-            Self::Rest(bytes) => out.extend_from_slice(bytes),
-        }
-    }
-
     /// Whether nothing comes after it.
     pub(crate) fn is_last(&self) -> bool {
         matches!(self, Self::Frame(Frame::Exit(_) | Frame::Detach))
@@ -49,7 +51,7 @@ impl Piece {
     fn output(&self) -> usize {
         match self {
             Self::Frame(Frame::Output(bytes)) | Self::Rest(bytes) => bytes.len(),
-            Self::Frame(_) => 0,
+            Self::Frame(_) | Self::Handover(_) => 0,
         }
     }
 }
@@ -65,6 +67,21 @@ struct Shared {
     unwritten: AtomicUsize,
     /// Where the client reads, once its connection carries frames.
     socket: OnceLock<WriteEnd>,
+    /// The client's terminal, while it is lent.
+    loan: Mutex<Option<Handover>>,
+}
+
+impl Shared {
+    fn loan(&self) -> MutexGuard<'_, Option<Handover>> {
+        self.loan.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Writes no more to the client's terminal, and says so.
+    fn give_back(&self) {
+        if let Some(loan) = self.loan().take() {
+            loan.give_back();
+        }
+    }
 }
 
 /// The pane's end.
@@ -72,6 +89,8 @@ struct Shared {
 pub(crate) struct ClientQueue {
     pieces: mpsc::Sender<Piece>,
     shared: Arc<Shared>,
+    /// Leaves out what is for the clipboard, unless the client wants that.
+    clipboard: Option<Clipboard>,
 }
 
 /// The end of the client's connection.
@@ -90,24 +109,30 @@ pub(crate) enum NotSent {
     Gone,
 }
 
-pub(crate) fn client_queue() -> (ClientQueue, ClientSocket) {
+/// A queue; `clipboard` says whether what is for the clipboard comes along.
+pub(crate) fn client_queue(clipboard: bool) -> (ClientQueue, ClientSocket) {
     let (sender, receiver) = mpsc::channel(CLIENT_FRAMES);
     let shared = Arc::new(Shared::default());
-    let queue = ClientQueue { pieces: sender, shared: Arc::clone(&shared) };
+    let clipboard = (!clipboard).then(Clipboard::default);
+    let queue = ClientQueue { pieces: sender, shared: Arc::clone(&shared), clipboard };
     (queue, ClientSocket { pieces: receiver, shared })
 }
 
 impl ClientQueue {
     /// Passes on what the program printed. `copy` is made where it has to wait,
     /// once for all clients.
-    pub(crate) fn output(&self, chunk: &[u8], copy: &mut Option<Bytes>) -> Result<(), NotSent> {
+    pub(crate) fn output(&mut self, chunk: &[u8], copy: &mut Option<Bytes>) -> Result<(), NotSent> {
+        match self.clipboard.as_mut().map(|clipboard| clipboard.without(chunk)) {
+            None | Some(Cow::Borrowed(_)) => self.pass(chunk, copy),
+            Some(Cow::Owned(rest)) if rest.is_empty() => Ok(()),
+            Some(Cow::Owned(rest)) => self.pass(&rest, &mut None),
+        }
+    }
+
+    fn pass(&self, chunk: &[u8], copy: &mut Option<Bytes>) -> Result<(), NotSent> {
         let piece = match self.straight(chunk) {
-            Some(sent) if sent == HEADER + chunk.len() => return Ok(()),
-            Some(sent) => {
-                let mut rest = BytesMut::from(&output_header(chunk.len())[..]);
-                rest.extend_from_slice(chunk);
-                Piece::Rest(rest.freeze().slice(sent..))
-            }
+            Some(rest) if rest.is_empty() => return Ok(()),
+            Some(rest) => Piece::Rest(rest),
             None => {
                 if self.shared.waiting.load(Ordering::Acquire) >= CLIENT_BYTES {
                     return Err(if self.is_gone() { NotSent::Gone } else { NotSent::Full });
@@ -120,8 +145,17 @@ impl ClientQueue {
     }
 
     /// Queues any other frame.
-    pub(crate) fn send(&self, frame: Frame) -> Result<(), NotSent> {
+    pub(crate) fn send(&mut self, frame: Frame) -> Result<(), NotSent> {
+        if let (Frame::Repaint(_), Some(clipboard)) = (&frame, &mut self.clipboard) {
+            // A screen is drawn anew, whatever came before.
+            clipboard.restart();
+        }
         self.queue(Piece::Frame(frame))
+    }
+
+    /// Queues that output goes to the client's terminal from here on.
+    pub(crate) fn hand_over(&self, terminal: &Handover) -> Result<(), NotSent> {
+        self.queue(Piece::Handover(terminal.clone()))
     }
 
     /// Queues a frame once there is room; `false` if the client is gone.
@@ -130,16 +164,27 @@ impl ClientQueue {
         self.pieces.send(Piece::Frame(frame)).await.is_ok()
     }
 
-    /// How many bytes of a frame the socket took at once; `None` where nothing
-    /// of it may go there yet, or the socket takes nothing.
-    fn straight(&self, chunk: &[u8]) -> Option<usize> {
+    /// What is left of output after what could go at once; `None` where nothing
+    /// of it may go yet, or nothing is taken.
+    fn straight(&self, chunk: &[u8]) -> Option<Bytes> {
         let socket = self.shared.socket.get()?;
         if self.shared.unwritten.load(Ordering::Acquire) != 0 {
             return None;
         }
+        // What failed, the connection or the terminal, is found out by the
+        // connection's own task.
+        if let Some(loan) = &*self.shared.loan() {
+            let sent = loan.try_write(chunk).ok()?;
+            return Some(Bytes::copy_from_slice(chunk.get(sent..).unwrap_or_default()));
+        }
         let header = output_header(chunk.len());
-        // A connection that failed is found out by its own task.
-        socket.try_write(&[IoSlice::new(&header), IoSlice::new(chunk)]).ok()
+        let sent = socket.try_write(&[IoSlice::new(&header), IoSlice::new(chunk)]).ok()?;
+        if sent == HEADER + chunk.len() {
+            return Some(Bytes::new());
+        }
+        let mut rest = BytesMut::from(&header[..]);
+        rest.extend_from_slice(chunk);
+        Some(rest.freeze().slice(sent..))
     }
 
     fn queue(&self, piece: Piece) -> Result<(), NotSent> {
@@ -210,6 +255,52 @@ impl ClientSocket {
         self.shared.behind.load(Ordering::Acquire) && self.pieces.is_empty()
     }
 
+    /// Lets the server write this terminal, once the client has shown what it
+    /// got before; `false` where the client takes it back instead.
+    pub(crate) async fn lend(&self, terminal: Handover) -> bool {
+        let begins = terminal.begins().await;
+        if begins {
+            *self.shared.loan() = Some(terminal);
+        } else {
+            terminal.give_back();
+        }
+        begins
+    }
+
+    /// Whether output goes to the client's terminal.
+    pub(crate) fn is_lent(&self) -> bool {
+        self.shared.loan().is_some()
+    }
+
+    /// Who gives the terminal back, also while this end is in use.
+    pub(crate) fn lender(&self) -> impl Fn() + use<> {
+        let shared = Arc::clone(&self.shared);
+        move || shared.give_back()
+    }
+
+    /// Writes all of it to the terminal on loan, however long that takes.
+    ///
+    /// # Errors
+    ///
+    /// Where the terminal is gone or was given back.
+    pub(crate) async fn show_all(&self, mut bytes: &[u8]) -> io::Result<()> {
+        while !bytes.is_empty() {
+            let written = {
+                let loan = self.shared.loan();
+                let loan = loan.as_ref().ok_or(io::ErrorKind::NotConnected)?;
+                loan.try_write(bytes).map_err(|error| (error, loan.clone()))
+            };
+            match written {
+                Ok(count) => bytes = bytes.get(count..).unwrap_or_default(),
+                Err((error, loan)) if error.kind() == io::ErrorKind::WouldBlock => {
+                    loan.writable().await?;
+                }
+                Err((error, _)) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
     /// Writes all of it, however long the client takes.
     pub(crate) async fn write_all(&self, mut bytes: &[u8]) -> io::Result<()> {
         let socket = self.shared.socket.get().ok_or(io::ErrorKind::NotConnected)?;
@@ -227,6 +318,7 @@ impl ClientSocket {
 
     /// Ends what the client reads, also where the pane still knows it.
     pub(crate) fn close(&self) {
+        self.shared.give_back();
         if let Some(socket) = self.shared.socket.get() {
             socket.close();
         }
@@ -255,7 +347,7 @@ mod tests {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async {
             let (ours, theirs) = UnixStream::pair().unwrap();
-            let (queue, mut socket) = client_queue();
+            let (mut queue, mut socket) = client_queue(true);
             let (_read, write) = split(ours).unwrap();
             assert_eq!(queue.output(b"before;", &mut None), Ok(()), "it waits for the reply");
             socket.open(write);
@@ -279,7 +371,11 @@ mod tests {
                     let write = async {
                         while let Some(piece) = socket.another() {
                             let mut out = BytesMut::new();
-                            piece.encode(&mut out);
+                            match piece {
+                                Piece::Frame(frame) => frame.encode(&mut out),
+                                Piece::Rest(bytes) => out.extend_from_slice(&bytes),
+                                Piece::Handover(_) => panic!("no terminal"),
+                            }
                             socket.write_all(&out).await.unwrap();
                             socket.written(1);
                         }
@@ -305,7 +401,7 @@ mod tests {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async {
             let (ours, mut theirs) = UnixStream::pair().unwrap();
-            let (queue, socket) = client_queue();
+            let (mut queue, socket) = client_queue(true);
             let (read, write) = split(ours).unwrap();
             socket.open(write);
             drop((read, socket));

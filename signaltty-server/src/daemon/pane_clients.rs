@@ -6,6 +6,7 @@ use bytes::Bytes;
 use signaltty_pty::Screen;
 
 use super::client_queue::{ClientQueue, NotSent};
+use super::handover::Handover;
 use super::pane_input::Lost;
 use super::terminal_reply::without_replies;
 use crate::protocol::frame::Frame;
@@ -23,11 +24,14 @@ pub(crate) struct AttachedClient {
     /// Lines of history that it asked for while its queue was full, an entry for
     /// each reply. One over the bound takes the place of the newest.
     owed: VecDeque<usize>,
+    /// Its terminal, where it came while the queue was full.
+    terminal: Option<Handover>,
 }
 
 impl AttachedClient {
     pub(crate) fn new(id: u64, queue: ClientQueue, read_only: bool) -> Self {
-        Self { id, queue, read_only, unfinished: Vec::new(), owed: VecDeque::new() }
+        let (unfinished, owed) = (Vec::new(), VecDeque::new());
+        Self { id, queue, read_only, unfinished, owed, terminal: None }
     }
 
     fn is_behind(&self) -> bool {
@@ -102,7 +106,7 @@ impl Clients {
             return drained;
         }
         let mut copy = None;
-        self.list.retain(|client| {
+        self.list.retain_mut(|client| {
             if client.is_behind() {
                 return !client.queue.is_gone();
             }
@@ -140,6 +144,9 @@ impl Clients {
             }
             client.owed.pop_front();
         }
+        if let Some(terminal) = client.terminal.take_if(|_| client.owed.is_empty()) {
+            client.terminal = client.queue.hand_over(&terminal).err().map(|_| terminal);
+        }
         let repaint = Frame::Repaint(Bytes::from(screen.repaint()));
         let sent = client.owed.is_empty() && client.queue.send(repaint).is_ok();
         client.queue.caught_up(sent);
@@ -161,11 +168,26 @@ impl Clients {
         }
     }
 
+    /// Writes a client's terminal from here on, or once there is room to say so.
+    pub(super) fn hand_over(&mut self, id: u64, terminal: Handover, screen: &Screen) {
+        let Some(client) = self.list.iter_mut().find(|client| client.id == id) else {
+            return;
+        };
+        if client.queue.hand_over(&terminal).is_ok() {
+            return;
+        }
+        client.terminal = Some(terminal);
+        // It catches up as after output that it could not take.
+        if client.queue.falls_behind() {
+            self.repaint(id, screen);
+        }
+    }
+
     /// Tells a client that what its person typed did not arrive.
-    pub(super) fn lost(&self, lost: Lost) {
+    pub(super) fn lost(&mut self, lost: Lost) {
         let text = format!("{} typed bytes were lost: the terminal was closed", lost.bytes);
         tracing::debug!(client = lost.client, "{text}");
-        if let Some(client) = self.list.iter().find(|client| client.id == lost.client) {
+        if let Some(client) = self.list.iter_mut().find(|client| client.id == lost.client) {
             let _ = client.queue.send(Frame::Notice(Bytes::from(text)));
         }
     }
@@ -210,7 +232,7 @@ mod tests {
     use super::*;
 
     fn client(id: u64, read_only: bool) -> (AttachedClient, ClientSocket) {
-        let (queue, socket) = client_queue();
+        let (queue, socket) = client_queue(true);
         (AttachedClient::new(id, queue, read_only), socket)
     }
 

@@ -17,6 +17,7 @@ use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot, watch};
 use tokio::time::{Instant, sleep_until};
 
 use super::event::Event;
+use super::handover::Handover;
 use super::pane_clients::{AttachedClient, Clients};
 use super::pane_input::{Done, InputQueue, write};
 use super::pane_screen::{PaneScreen, READ_AT_ONCE, READ_UNSEEN, with_buffer};
@@ -66,6 +67,11 @@ pub(crate) enum PaneMessage {
     Attach {
         client: AttachedClient,
         history: usize,
+    },
+    /// A client lends its terminal.
+    HandOver {
+        id: u64,
+        terminal: Handover,
     },
     /// A client took everything that waited for it.
     Drained(u64),
@@ -396,7 +402,7 @@ impl Pane {
         }
         match message {
             PaneMessage::Input { bytes, done } => {
-                self.guard.person_typed();
+                self.guard.person_typed(&bytes);
                 self.input.script(bytes, done);
             }
             PaneMessage::Prompt { text, by_hand, done } => {
@@ -406,12 +412,16 @@ impl Pane {
             PaneMessage::Typed { id, bytes, room } => {
                 let bytes = self.clients.typed(id, bytes);
                 // A terminal that answers is not a person.
-                if !without_replies(&bytes).typed.is_empty() {
-                    self.guard.person_typed();
+                let by_hand = without_replies(&bytes).typed;
+                if !by_hand.is_empty() {
+                    self.guard.person_typed(&by_hand);
                 }
                 self.input.typed(id, bytes, room);
             }
             PaneMessage::Attach { client, history } => self.attach(client, history),
+            PaneMessage::HandOver { id, terminal } => {
+                self.clients.hand_over(id, terminal, self.screen.awake());
+            }
             PaneMessage::Drained(id) => self.clients.repaint(id, self.screen.awake()),
             PaneMessage::Detach(id) => {
                 self.clients.remove(id);

@@ -239,6 +239,8 @@ mod tests {
                 room: Arc::clone(&handle.room),
                 read_only: false,
                 history: 0,
+                clipboard: false,
+                background: false,
                 reply: serde_json::Value::Null,
             };
             let attached = attachment.begin().await.unwrap();

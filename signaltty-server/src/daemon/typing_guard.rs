@@ -11,6 +11,8 @@ use signaltty_core::session::ContinueFailure;
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
+use super::draft::Draft;
+
 /// The screen was at rest for so long.
 const QUIET: Duration = Duration::from_millis(500);
 
@@ -20,12 +22,17 @@ const GIVE_UP: Duration = Duration::from_secs(15);
 /// How often a program that is not ready is looked at again.
 const LOOK: Duration = Duration::from_millis(100);
 
+/// Why nothing is typed behind what is there already.
+const DRAFT: &str = "something is typed in the pane and not sent; send it, or clear it with Ctrl-C \
+                     or Ctrl-U";
+
 pub(super) type Typed = oneshot::Sender<Result<(), ContinueFailure>>;
 
 /// What is known of a pane's terminal, and the prompt that waits.
 pub(super) struct Guard {
     last_output: Instant,
     person_typed: bool,
+    draft: Draft,
     waiting: Option<Waiting>,
 }
 
@@ -45,7 +52,7 @@ pub(super) struct Look {
 
 impl Guard {
     pub(super) fn new(now: Instant) -> Self {
-        Self { last_output: now, person_typed: false, waiting: None }
+        Self { last_output: now, person_typed: false, draft: Draft::default(), waiting: None }
     }
 
     /// The program printed something.
@@ -53,18 +60,24 @@ impl Guard {
         self.last_output = now;
     }
 
-    /// A person, or their script, wrote into the pane.
-    pub(super) fn person_typed(&mut self) {
+    /// A person, or their script, wrote this into the pane.
+    pub(super) fn person_typed(&mut self, bytes: &[u8]) {
         self.person_typed = true;
+        self.draft.typed(bytes);
         self.refuse(ContinueFailure::PersonTyped);
     }
 
     /// A prompt is to be typed. `by_hand`: its person asked for it just now, so
-    /// what they typed before is no objection.
+    /// what they sent before is no objection. What they have not sent is: it would
+    /// go along with the prompt.
     pub(super) fn ask(&mut self, text: String, by_hand: bool, done: Typed, now: Instant) {
         self.refuse(ContinueFailure::Refused("another prompt took its place".into()));
         if self.person_typed && !by_hand {
             let _ = done.send(Err(ContinueFailure::PersonTyped));
+            return;
+        }
+        if self.draft.is_unsent() {
+            let _ = done.send(Err(ContinueFailure::Refused(DRAFT.into())));
             return;
         }
         self.waiting = Some(Waiting { text, until: now + GIVE_UP, look_at: now, done });
@@ -149,7 +162,7 @@ mod tests {
     #[test]
     fn a_person_who_types_first_has_the_pane() {
         let (mut guard, mut answer, start) = asked(false);
-        guard.person_typed();
+        guard.person_typed(b"x\r");
         assert_eq!(answer.try_recv().unwrap(), Err(ContinueFailure::PersonTyped));
         assert_eq!(guard.due(start + GIVE_UP, READY), None);
         // Also where it was before the prompt; unless they asked for it.
@@ -158,6 +171,21 @@ mod tests {
             guard.ask("Go on.".to_owned(), by_hand, done, start);
             assert_eq!(answer.try_recv().is_ok(), refused);
         }
+    }
+
+    #[test]
+    fn s1_22_nothing_is_typed_behind_a_draft_even_by_hand() {
+        let (mut guard, _answer, start) = asked(false);
+        guard.person_typed(b"half a draft");
+        let ask = |guard: &mut Guard| {
+            let (done, mut answer) = oneshot::channel();
+            guard.ask("Go on.".to_owned(), true, done, start);
+            answer.try_recv()
+        };
+        assert_eq!(ask(&mut guard).unwrap(), Err(ContinueFailure::Refused(DRAFT.into())));
+        assert_eq!(guard.due(start + GIVE_UP, READY), None);
+        guard.person_typed(b"\r");
+        assert!(ask(&mut guard).is_err(), "it is sent: the prompt waits for its moment");
     }
 
     #[test]

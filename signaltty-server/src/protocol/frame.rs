@@ -44,6 +44,12 @@ pub enum Frame {
     HistoryReply(Bytes),
     /// From either side: over, the pane goes on.
     Detach,
+    /// From the client: its terminal, which comes along as a descriptor with
+    /// this frame's first byte, and the lease.
+    Terminal,
+    /// From the server: what the pane prints from here on it writes to that
+    /// terminal itself, once the client says so on the lease.
+    TerminalTaken,
     /// Of a type that this build does not know; skipped.
     Unknown(u8),
 }
@@ -60,6 +66,8 @@ impl Frame {
             Self::HistoryRequest { .. } => 7,
             Self::HistoryReply(_) => 8,
             Self::Detach => 9,
+            Self::Terminal => 10,
+            Self::TerminalTaken => 11,
             Self::Unknown(kind) => *kind,
         }
     }
@@ -81,7 +89,7 @@ impl Frame {
                 payload.freeze()
             }
             Self::HistoryRequest { lines } => Bytes::copy_from_slice(&lines.to_le_bytes()),
-            Self::Detach | Self::Unknown(_) => Bytes::new(),
+            Self::Detach | Self::Terminal | Self::TerminalTaken | Self::Unknown(_) => Bytes::new(),
         };
         let mut kind = self.kind();
         let mut rest = payload;
@@ -146,13 +154,44 @@ impl<R: AsyncRead + Unpin> FrameReader<R> {
                 self.room = MOST_ROOM;
             }
             if read == 0 {
-                return if self.buffer.is_empty() {
-                    Ok(None)
-                } else {
-                    Err(io::Error::new(io::ErrorKind::UnexpectedEof, "connection ended in a frame"))
-                };
+                return self.end();
             }
         }
+    }
+}
+
+#[cfg(feature = "daemon")]
+impl FrameReader<crate::stream::ReadEnd> {
+    /// As [`next`](Self::next); descriptors that come along with the frame's
+    /// bytes are then in `passed`.
+    ///
+    /// # Errors
+    ///
+    /// As [`next`](Self::next).
+    pub(crate) async fn next_with(
+        &mut self,
+        passed: &mut Vec<std::os::fd::OwnedFd>,
+    ) -> io::Result<Option<Frame>> {
+        let mut room = [0; LEAST_ROOM];
+        loop {
+            if let Some(frame) = self.take()? {
+                return Ok(Some(frame));
+            }
+            let read = self.reader.receive(&mut room, passed).await?;
+            if read == 0 {
+                return self.end();
+            }
+            self.buffer.extend_from_slice(room.get(..read).unwrap_or_default());
+        }
+    }
+}
+
+impl<R> FrameReader<R> {
+    fn end(&self) -> io::Result<Option<Frame>> {
+        if self.buffer.is_empty() {
+            return Ok(None);
+        }
+        Err(io::Error::new(io::ErrorKind::UnexpectedEof, "connection ended in a frame"))
     }
 
     fn take(&mut self) -> io::Result<Option<Frame>> {
@@ -192,6 +231,8 @@ fn decode(kind: u8, mut payload: Bytes) -> io::Result<Frame> {
         7 => Frame::HistoryRequest { lines: payload.try_get_u32_le().map_err(|_| short())? },
         8 => Frame::HistoryReply(payload),
         9 => Frame::Detach,
+        10 => Frame::Terminal,
+        11 => Frame::TerminalTaken,
         other => Frame::Unknown(other),
     })
 }

@@ -383,6 +383,13 @@ pub struct PaneAttach {
     /// So many lines of history first.
     #[serde(default)]
     pub history: usize,
+    /// Whether what the program sends to the clipboard (OSC 52) comes along.
+    #[serde(default)]
+    pub clipboard: bool,
+    /// Whether the pane is shown among others. Then this is not a person who
+    /// looks at it; the client says that with `pane.seen`.
+    #[serde(default)]
+    pub background: bool,
 }
 
 /// `session.forget`

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use crate::support::frames::{Attached, DETACH, EXIT, HISTORY, OUTPUT, REPAINT};
-use crate::support::{Home, Server, wait_until};
+use crate::support::{Home, Server, process, wait_until};
 
 fn attach(server: &Server, pane: &str) -> Attached {
     server.connect().attach(json!({"pane": pane, "cols": 80, "rows": 24}))
@@ -258,4 +258,59 @@ fn keys_after_the_end_do_not_hide_it() {
     // Nothing was read so far, the end neither.
     slow.input("is anybody there?\r");
     slow.wait_kind(EXIT);
+}
+
+#[test]
+fn the_clipboard_is_left_out_unless_a_client_asks_for_it() {
+    let home = Home::new();
+    let server = Server::start(&home);
+    let pane = server.sh(&home, "read go; printf 'a\\033]52;c;QUJD\\007b'; echo; exec cat");
+    let attach = |clipboard: bool| {
+        let ask = json!({"pane": pane, "cols": 80, "rows": 24, "clipboard": clipboard});
+        server.connect().attach(ask)
+    };
+    let (mut with, mut without) = (attach(true), attach(false));
+    server.type_line(&pane, "go");
+    let seen = with.wait_text("b\r\n");
+    assert!(seen.contains("a\u{1b}]52;c;QUJD\u{7}b"), "{seen:?}");
+    let seen = without.wait_text("ab\r\n");
+    assert!(!seen.contains("]52"), "{seen:?}");
+}
+
+#[test]
+fn s0_14_unread_stays_unread_until_a_person_looks() {
+    let home = Home::new();
+    let server = Server::start(&home);
+    let pane = server.sh(&home, "exec cat");
+    let attach = |background: bool| {
+        let ask = json!({"pane": pane, "cols": 80, "rows": 24, "background": background});
+        server.connect().attach(ask)
+    };
+    let tell = || {
+        server.ask("notification.new", json!({"title": "news", "pane": pane}));
+        wait_until("news", || server.pane(&pane)["attention"] != "none");
+    };
+    tell();
+    // Shown among others, again and again.
+    for _ in 0..3 {
+        let mut shown = attach(true);
+        assert!(shown.next().is_some());
+        shown.send(DETACH, b"");
+        while shown.next().is_some() {}
+    }
+    assert_ne!(server.pane(&pane)["attention"], "none");
+    let mut looking = attach(false);
+    wait_until("somebody to have looked", || server.pane(&pane)["attention"] == "none");
+    // News in front of a person, who then leaves.
+    tell();
+    looking.send(DETACH, b"");
+    wait_until("it to be seen", || server.pane(&pane)["attention"] == "none");
+    // One whose link broke may have been away.
+    let before = process::descriptors(server.pid());
+    let gone = attach(false);
+    wait_until("somebody to have looked", || server.pane(&pane)["attention"] == "none");
+    tell();
+    drop(gone);
+    wait_until("the client to be gone", || process::descriptors(server.pid()) <= before);
+    assert_ne!(server.pane(&pane)["attention"], "none");
 }

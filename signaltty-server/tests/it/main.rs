@@ -37,6 +37,7 @@ mod integration;
 mod kill_points;
 mod kills;
 mod leftovers;
+mod lent;
 mod log;
 mod many;
 mod memory;

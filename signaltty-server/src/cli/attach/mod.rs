@@ -4,7 +4,6 @@
 //! but for the keys that detach. A pane without a process shows what was saved
 //! of it, and what a person can do.
 
-mod clipboard;
 mod detach;
 mod session;
 mod terminal;
@@ -82,7 +81,7 @@ pub(super) async fn run(context: &Context, mut args: AttachArgs) -> Result<Exit,
             keys: args.detach_keys.clone(),
             read_only: args.read_only,
             history: args.history > 0,
-            clipboard: args.clipboard,
+            lend: context.host.is_none(),
             notices: Vec::new(),
         };
         let (ended, notices) = session.run(now).await?;
@@ -109,8 +108,9 @@ pub(super) async fn run(context: &Context, mut args: AttachArgs) -> Result<Exit,
 
 fn params(pane: &PaneNode, args: &AttachArgs) -> Result<PaneAttach, Failure> {
     let (cols, rows) = terminal::size().map_err(|error| Failure::Io("read the size", error))?;
-    let (read_only, history) = (args.read_only, args.history);
-    Ok(PaneAttach { pane: pane.id.clone(), cols, rows, read_only, history })
+    let (read_only, history, clipboard) = (args.read_only, args.history, args.clipboard);
+    let background = false;
+    Ok(PaneAttach { pane: pane.id.clone(), cols, rows, read_only, history, clipboard, background })
 }
 
 /// Attaches over a new link, which may need some tries.

@@ -5,7 +5,6 @@ use std::io;
 use bytes::Bytes;
 use tokio::signal::unix::{SignalKind, signal};
 
-use super::clipboard::Clipboard;
 use super::detach::DetachKeys;
 use super::terminal::{self, RawTerminal};
 use super::typing::Typing;
@@ -22,8 +21,8 @@ pub(super) struct Session {
     pub(super) read_only: bool,
     /// Whether history was asked for.
     pub(super) history: bool,
-    /// Whether programs get at the clipboard of this terminal.
-    pub(super) clipboard: bool,
+    /// Whether the server may write this terminal itself.
+    pub(super) lend: bool,
     /// Lines of the server for the person. They would spoil the screen, so
     /// they are shown after it.
     pub(super) notices: Vec<String>,
@@ -52,14 +51,18 @@ impl Session {
         let mut signals = Signals::new().map_err(|error| Failure::Io("wait for signals", error))?;
         let raw = RawTerminal::enter().map_err(|error| Failure::Io("set the terminal", error))?;
         let typed = Typing::new().map_err(|error| Failure::Io("start a thread", error))?;
-        let Attached { frames, writer, .. } = attached;
+        let Attached { frames, mut writer, .. } = attached;
+        if self.lend {
+            // Where it has no name to be opened by, frames do.
+            let _ = raw.lend(&mut writer);
+        }
         // Each side goes on while another one waits: a server that does not
         // read must not keep this client from reading, or both wait for ever.
-        let Self { keys, read_only, history, clipboard, notices } = &mut self;
+        let Self { keys, read_only, history, notices, .. } = &mut self;
         let mut lost = 0;
         let ended = tokio::select! {
             ended = send(writer, typed, keys, *read_only, &mut lost) => ended,
-            ended = show(frames, *history, *clipboard, notices) => ended,
+            ended = show(frames, &raw, *history, notices) => ended,
             name = signals.next() => Ok(Ended::Signal(name)),
         };
         drop(raw);
@@ -127,11 +130,10 @@ async fn send(
 /// Shows what comes.
 async fn show(
     mut frames: FrameReader<ReadEnd>,
+    raw: &RawTerminal,
     mut history: bool,
-    clipboard: bool,
     notices: &mut Vec<String>,
 ) -> Result<Ended, Failure> {
-    let mut guard = (!clipboard).then(Clipboard::default);
     loop {
         let frame = match frames.next().await {
             Ok(Some(frame)) => frame,
@@ -141,17 +143,10 @@ async fn show(
             }
             Err(_) => return Ok(Ended::ServerGone),
         };
-        let repaint = matches!(frame, Frame::Repaint(_));
         let shown = match frame {
-            Frame::Output(bytes) | Frame::Repaint(bytes) => {
-                if let Some(guard) = guard.as_mut().filter(|_| repaint) {
-                    guard.restart();
-                }
-                match &mut guard {
-                    Some(guard) => terminal::write(&guard.without(&bytes)),
-                    None => terminal::write(&bytes),
-                }
-            }
+            Frame::Output(bytes) | Frame::Repaint(bytes) => terminal::write(&bytes),
+            // Everything that came before is shown.
+            Frame::TerminalTaken => raw.begin_loan(),
             Frame::HistoryReply(lines) if history => {
                 history = false;
                 terminal::write_history(&lines)

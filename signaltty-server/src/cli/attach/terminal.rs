@@ -5,13 +5,20 @@
 //! normal end and an error when the guard is dropped, at a panic before its
 //! message is written. Signals end the session like an error does.
 
-use std::io;
-use std::sync::Arc;
+use std::io::{self, Read as _, Write as _};
+use std::net::Shutdown;
+use std::os::fd::AsFd as _;
+use std::os::unix::net::UnixStream;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, poll};
+use rustix::fs::{Mode, OFlags, open};
 use rustix::io::Errno;
 use rustix::termios::{OptionalActions, Termios, tcgetattr, tcgetwinsize, tcsetattr};
+
+use crate::client::FrameWriter;
 
 /// A terminal in raw mode. Itself again when dropped.
 #[derive(Debug)]
@@ -24,7 +31,13 @@ pub(crate) struct RawTerminal {
 struct Before {
     termios: Termios,
     restored: AtomicBool,
+    /// Held while the server may write the terminal.
+    lease: Mutex<Option<UnixStream>>,
 }
+
+/// How long a server that has the terminal on loan may take to stop writing it. It
+/// does so at once, unless it hangs.
+const GIVE_BACK: Duration = Duration::from_secs(1);
 
 impl RawTerminal {
     /// Puts the terminal of standard input into raw mode.
@@ -32,7 +45,8 @@ impl RawTerminal {
         let termios = tcgetattr(io::stdin())?;
         let mut raw = termios.clone();
         raw.make_raw();
-        let before = Arc::new(Before { termios, restored: AtomicBool::new(false) });
+        let before =
+            Arc::new(Before { termios, restored: AtomicBool::new(false), lease: Mutex::default() });
         let in_panic = Arc::clone(&before);
         let next = std::panic::take_hook();
         std::panic::set_hook(Box::new(move |panic| {
@@ -42,6 +56,28 @@ impl RawTerminal {
         tcsetattr(io::stdin(), OptionalActions::Now, &raw)?;
         TAKEN.store(true, Ordering::Relaxed);
         Ok(Self { before })
+    }
+
+    /// Offers the terminal to the server that is at the other end. It is opened
+    /// anew for that: without waiting is a property of the open file, and the one
+    /// of standard output is also that of the shell. It can only be written.
+    pub(super) fn lend(&self, server: &mut FrameWriter) -> io::Result<()> {
+        let name = rustix::termios::ttyname(io::stdout(), Vec::new())?;
+        let flags = OFlags::WRONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+        let terminal = open(name.as_c_str(), flags, Mode::empty())?;
+        let (ours, theirs) = UnixStream::pair()?;
+        ours.set_read_timeout(Some(GIVE_BACK))?;
+        server.lend(terminal.as_fd(), theirs.as_fd())?;
+        *self.before.lease.lock().unwrap_or_else(PoisonError::into_inner) = Some(ours);
+        Ok(())
+    }
+
+    /// Says that the server may write the terminal from now on.
+    pub(super) fn begin_loan(&self) -> io::Result<()> {
+        match &mut *self.before.lease.lock().unwrap_or_else(PoisonError::into_inner) {
+            Some(lease) => lease.write_all(b"1"),
+            None => Ok(()),
+        }
     }
 }
 
@@ -55,6 +91,12 @@ impl Before {
     fn restore(&self) {
         if self.restored.swap(true, Ordering::Relaxed) {
             return;
+        }
+        // A panic may come from anywhere, but not from inside of this lock.
+        let lease = self.lease.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(mut lease) = lease {
+            let _ = lease.shutdown(Shutdown::Write);
+            let _ = lease.read(&mut [0]);
         }
         // The terminal may be gone, and there is nobody to tell then.
         let _ = write(RESET.as_bytes());

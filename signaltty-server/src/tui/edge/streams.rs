@@ -59,7 +59,15 @@ impl Streams {
     pub(super) fn open(&mut self, pane: PaneId, number: u64, (cols, rows): (u16, u16)) {
         let (sender, pieces) = mpsc::channel(PIECES);
         let (frames, queue) = mpsc::channel(TYPED);
-        let ask = PaneAttach { pane: pane.to_string(), cols, rows, read_only: false, history: 0 };
+        let ask = PaneAttach {
+            pane: pane.to_string(),
+            cols,
+            rows,
+            read_only: false,
+            history: 0,
+            clipboard: false,
+            background: true,
+        };
         let out = Pieces { sender, notify: Arc::clone(&self.notify) };
         let context = self.context.clone();
         let task = tokio::spawn(async move {

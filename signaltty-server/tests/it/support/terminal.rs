@@ -1,8 +1,11 @@
 //! A terminal with the full-screen client on it.
 
+use std::ffi::OsString;
 use std::fs::File;
 use std::io::{Read as _, Write as _};
 use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStringExt as _;
+use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
@@ -99,6 +102,25 @@ impl Terminal {
 
     pub fn pid(&self) -> u32 {
         self.child.id()
+    }
+
+    /// Its name among the files.
+    pub fn name(&self) -> PathBuf {
+        let name = ptsname(&self.keyboard, Vec::new()).unwrap();
+        PathBuf::from(OsString::from_vec(name.into_bytes()))
+    }
+
+    /// Does something while nothing reads what is shown.
+    pub fn stalled<R>(&self, during: impl FnOnce() -> R) -> R {
+        let _held = self.shown.lock().unwrap();
+        during()
+    }
+
+    /// Every byte that came, once they end so.
+    pub fn wait_bytes(&self, end: &[u8]) -> Vec<u8> {
+        wait_for("the end of what is shown", || {
+            Some(self.bytes()).filter(|bytes| bytes.ends_with(end))
+        })
     }
 
     pub fn press(&mut self, keys: &str) {

@@ -10,7 +10,7 @@ use memchr::memmem;
 
 /// Leaves the commands out, however they are split.
 #[derive(Debug, Default)]
-pub(super) struct Clipboard {
+pub(crate) struct Clipboard {
     state: State,
 }
 
@@ -28,12 +28,12 @@ enum State {
 
 impl Clipboard {
     /// A screen is drawn anew, whatever came before.
-    pub(super) fn restart(&mut self) {
+    pub(crate) fn restart(&mut self) {
         self.state = State::Text;
     }
 
     /// What of the output is for the terminal.
-    pub(super) fn without<'a>(&mut self, output: &'a [u8]) -> Cow<'a, [u8]> {
+    pub(crate) fn without<'a>(&mut self, output: &'a [u8]) -> Cow<'a, [u8]> {
         if self.state == State::Text && memmem::find(output, BEGINNING).is_none() {
             let begun = (1..BEGINNING.len())
                 .any(|held| output.ends_with(BEGINNING.get(..held).unwrap_or_default()));
