@@ -15,7 +15,9 @@ pub(crate) const MAX_LOG_BYTES: u64 = 4 * 1024 * 1024;
 pub struct Paths {
     /// Where the state is.
     pub state_dir: PathBuf,
-    /// What is gone at reboot: sockets and files made for one launch.
+    /// What is gone at reboot: the notes of running processes and files made for
+    /// one launch. `$XDG_RUNTIME_DIR/signaltty`, wherever the state is; without
+    /// that variable `run` in the state directory.
     pub runtime_dir: PathBuf,
     /// Where clients connect.
     pub socket: PathBuf,
@@ -88,16 +90,18 @@ impl Paths {
             .or_else(|| Some(xdg("XDG_STATE_HOME")?.join("signaltty")))
             .or_else(|| Some(xdg("HOME")?.join(".local/state/signaltty")))
             .ok_or(PathsError::NoHome)?;
+        // Process ids and what is made for a launch do not belong on a disk that
+        // outlives them (D-25). Each server has a part of it to itself.
+        let below_state = state_dir.join("run");
+        let runtime_dir =
+            xdg("XDG_RUNTIME_DIR").map_or_else(|| below_state.clone(), |dir| dir.join("signaltty"));
         // A server with a state directory of its own has a socket of its own.
-        let runtime_dir = match xdg("XDG_RUNTIME_DIR") {
-            Some(dir) if !explicit_state => dir.join("signaltty"),
-            _ => state_dir.join("run"),
-        };
+        let socket_dir = if explicit_state { &below_state } else { &runtime_dir };
         let socket = overrides
             .socket
             .clone()
             .or_else(|| var("SIGNALTTY_SOCKET"))
-            .map_or_else(|| runtime_dir.join("signaltty.sock"), |path| cwd.join(path));
+            .map_or_else(|| socket_dir.join("signaltty.sock"), |path| cwd.join(path));
         if socket.as_os_str().len() > MAX_SOCKET_PATH {
             return Err(PathsError::SocketTooLong(socket));
         }
@@ -125,6 +129,10 @@ mod tests {
         let paths = resolve(&overrides, &vars).unwrap();
         assert_eq!(paths.state_dir, Path::new("/cwd/s"));
         assert_eq!(paths.socket, Path::new("/cwd/s/run/signaltty.sock"));
+        // What must be gone at reboot goes with the machine, not with the state.
+        assert_eq!(paths.runtime_dir, Path::new("/run/u/signaltty"));
+        let paths = resolve(&overrides, &[("HOME", "/h")]).unwrap();
+        assert_eq!(paths.runtime_dir, Path::new("/cwd/s/run"));
         assert!(matches!(resolve(&Overrides::default(), &[]), Err(PathsError::NoHome)));
     }
 

@@ -23,6 +23,7 @@ use super::event::{Answer, ClientFact, Event};
 use super::launch::{self, Prepared};
 use super::leftovers::{Children, Leftovers};
 use super::login_env::LoginEnv;
+use super::own_dir;
 use super::panes::{self, Panes};
 use super::points::Points;
 use super::ports::Ports;
@@ -194,7 +195,7 @@ pub(crate) async fn run_loop(parts: Parts) -> Result<(), ServerError> {
     daemon.serve(&mut receive).await;
     daemon.stop_children(&mut receive).await;
     let lost = daemon.session.save_failures() > 0;
-    launch::remove_all(&daemon.own_dir);
+    own_dir::give_up(&daemon.children, &daemon.own_dir);
     drop(daemon);
     drop(receive);
     // Gives up the lock on the directory before the process says it ended.
@@ -398,18 +399,20 @@ impl Daemon {
     async fn stop_children(&mut self, receive: &mut mpsc::Receiver<Event>) {
         let (mut stops, grace) = (tokio::task::JoinSet::new(), self.grace());
         for child in self.panes.children() {
-            stops.spawn(async move { child.stop(grace).await });
+            stops.spawn(async move { (child.pid(), child.stop(grace).await) });
         }
         // The queue goes on being emptied, or panes could not say that they ended.
         loop {
             tokio::select! {
                 stopped = stops.join_next() => match stopped {
                     None => return,
-                    Some(Ok(Ok(report))) if !report.escaped.is_empty() => {
+                    Some(Ok((_, Ok(report)))) if !report.escaped.is_empty() => {
                         tracing::warn!("processes left their pane and go on: {:?}", report.escaped);
                     }
-                    Some(Ok(Err(error))) => tracing::error!("stopping a process failed: {error}"),
-                    Some(_) => {}
+                    // Nothing of it runs for the next start to look for.
+                    Some(Ok((pid, Ok(_)))) => self.children.remove(pid),
+                    Some(Ok((_, Err(error)))) => tracing::error!("stopping a process failed: {error}"),
+                    Some(Err(_)) => {}
                 },
                 _ = receive.recv() => {}
             }

@@ -20,6 +20,7 @@ use signaltty_core::session::{Program, SpawnCommand};
 use signaltty_pty::{ResolveError, SpawnError, SpawnSpec};
 
 use super::environment::{Env, Place, for_pane, host};
+use super::own_dir;
 use super::ports::Ports;
 use super::random::Secret;
 
@@ -135,7 +136,7 @@ impl Launcher<'_> {
         // to everything that the agent runs.
         let secret = Secret::new();
         let context = LaunchContext {
-            runtime_dir: &dir_of(self.own_dir),
+            runtime_dir: &own_dir::launches(self.own_dir),
             hook_program: self.hook_program,
             instance,
             secret: secret.as_str(),
@@ -175,31 +176,6 @@ impl Launcher<'_> {
     /// Whether the agent will find our program, which an update may have moved.
     fn hook_program_is_there(&self, host: &ProcHost) -> bool {
         self.hook_program.to_str().is_none_or(|program| host.find_program(program).is_some())
-    }
-}
-
-/// What of the runtime directory is this server's alone. Servers with other
-/// state directories may share the rest, and the state has one server at a
-/// time.
-pub(crate) fn own_dir(runtime_dir: &Path, state_dir: &Path) -> io::Result<PathBuf> {
-    use std::os::unix::fs::MetadataExt as _;
-    let state = std::fs::metadata(state_dir)?;
-    Ok(runtime_dir.join(format!("server-{:x}-{:x}", state.dev(), state.ino())))
-}
-
-/// Where the files of launches are, with nothing else in it.
-fn dir_of(own_dir: &Path) -> PathBuf {
-    own_dir.join("launch")
-}
-
-/// Removes the files of all launches. At a start, of a server that was killed;
-/// only to be called by who holds the state and the socket.
-pub(crate) fn remove_all(own_dir: &Path) {
-    let dir = dir_of(own_dir);
-    match std::fs::remove_dir_all(&dir) {
-        Ok(()) => {}
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-        Err(error) => tracing::warn!("{} was not removed: {error}", dir.display()),
     }
 }
 

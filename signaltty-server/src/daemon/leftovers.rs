@@ -74,6 +74,16 @@ impl Children {
         }
     }
 
+    /// Where the files are.
+    pub(crate) fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    /// Those that a server had elsewhere.
+    pub(crate) fn of_another(&self, own_dir: &Path) -> Self {
+        Self::new(&self.runtime_dir, own_dir)
+    }
+
     /// Notes a child that runs.
     pub(crate) fn add(&self, pane: PaneId, pid: u32, start_ticks: u64) {
         let Some(process) = self.host.process(pid) else {
@@ -238,6 +248,11 @@ impl Leftovers {
         let about = |doubt: &&Doubt| doubt.pane.is_none_or(|of| of == pane);
         let mut doubts = self.doubts.iter().filter(about);
         doubts.find(|doubt| doubt.lasts()).map(|doubt| doubt.what.as_str())
+    }
+
+    /// Takes what was found elsewhere as well.
+    pub(crate) fn join(&mut self, other: Self) {
+        self.doubts.extend(other.doubts);
     }
 
     /// A line for each doubt that is not over.

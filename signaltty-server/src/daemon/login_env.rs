@@ -4,21 +4,25 @@
 //! would not be found, or would miss a key that its person exports in the files
 //! of the login shell. That shell is asked once, when it is first needed: it
 //! runs interactively, on a terminal of its own, and prints its environment into
-//! a private file. It gets a while, and no second chance.
+//! a file that is in memory only and goes with the server, however that ends: it
+//! is full of keys. It gets a while, and no second chance.
 
 use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io::{self, Read as _};
+use std::os::fd::AsRawFd as _;
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use bytes::BytesMut;
+use rustix::fs::{MemfdFlags, memfd_create};
+use rustix::io::Errno;
 use signaltty_pty::{READ_BUFFER, Size, SpawnSpec};
 use tokio::time::timeout;
 
 use super::environment::Env;
 use super::event_loop::Daemon;
-use super::launch::write_private;
-use super::random::Secret;
 use super::spawner::Spawner;
 use super::{environment, event::Event};
 
@@ -60,9 +64,8 @@ impl Daemon {
             self.login_env = LoginEnv::Asked;
             let (spawner, events) = (self.spawner.clone(), self.events.clone());
             let base = environment::scrubbed(&self.server_env, &self.adapters);
-            let dirs = (self.paths.runtime_dir.clone(), self.own_dir.clone());
             tokio::spawn(async move {
-                let read = read(&spawner, base, dirs).await;
+                let read = read(&spawner, base).await;
                 let _ = events.send(Event::LoginEnv(read)).await;
             });
         }
@@ -92,17 +95,13 @@ impl Daemon {
     }
 }
 
-async fn read(
-    spawner: &Spawner,
-    mut env: Env,
-    (runtime_dir, own_dir): (PathBuf, PathBuf),
-) -> Result<Env, String> {
+async fn read(spawner: &Spawner, mut env: Env) -> Result<Env, String> {
     let shell = environment::login_shell(&env).into_iter().next().unwrap_or_default();
     let name = shell.display().to_string();
-    let file = own_dir.join(format!("login-{}", Secret::new().as_str()));
-    let writing = |error| format!("{}: {error}", file.display());
-    write_private(&runtime_dir, &file, b"").map_err(writing)?;
-    env.insert(INTO.into(), file.clone().into());
+    let file = in_memory().map_err(|error| format!("a file in memory: {error}"))?;
+    // A child has none of our descriptors, and opens it by this name.
+    let path = format!("/proc/{}/fd/{}", std::process::id(), file.as_raw_fd());
+    env.insert(INTO.into(), path.into());
     let home = env.get(OsStr::new("HOME")).map(PathBuf::from).filter(|home| home.is_dir());
     let spec = SpawnSpec {
         argv: vec![shell, "-lic".into(), COMMAND.into()],
@@ -110,15 +109,20 @@ async fn read(
         env: env.into_iter().collect(),
         size: Size::default(),
     };
-    let outcome = run(spawner, spec).await.map_err(|why| format!("{name} {why}"));
-    let printed = printed(&file);
-    if let Err(error) = std::fs::remove_file(&file) {
-        tracing::warn!("{} was not removed: {error}", file.display());
-    }
-    outcome?;
-    let env = printed.map_err(writing)?;
+    run(spawner, spec).await.map_err(|why| format!("{name} {why}"))?;
+    let env = printed(&file).map_err(|error| format!("what {name} printed: {error}"))?;
     // Also a shell without any environment prints where to print.
     if env.is_empty() { Err(format!("{name} printed nothing")) } else { Ok(env) }
+}
+
+fn in_memory() -> io::Result<File> {
+    let make = |flags| memfd_create("signaltty-login-env", MemfdFlags::CLOEXEC | flags);
+    let made = match make(MemfdFlags::NOEXEC_SEAL) {
+        // Linux before 6.3 does not know the flag.
+        Err(Errno::INVAL) => make(MemfdFlags::empty()),
+        other => other,
+    };
+    Ok(File::from(made?))
 }
 
 /// Runs it to its end, whatever it prints.
@@ -147,9 +151,12 @@ async fn run(spawner: &Spawner, spec: SpawnSpec) -> Result<(), String> {
     }
 }
 
-fn printed(file: &Path) -> std::io::Result<Env> {
-    let bytes = signaltty_adapters::records::read_small(file, MAX_BYTES);
-    let bytes = bytes.map_err(std::io::Error::other)?;
+fn printed(file: &File) -> io::Result<Env> {
+    let mut bytes = Vec::new();
+    file.take(MAX_BYTES + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > MAX_BYTES {
+        return Err(io::Error::other(format!("more than {MAX_BYTES} bytes")));
+    }
     let pairs = bytes.split(|byte| *byte == 0).filter_map(|line| {
         let equals = line.iter().position(|byte| *byte == b'=')?;
         let (name, value) = line.split_at_checked(equals)?;

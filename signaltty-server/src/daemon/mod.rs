@@ -39,6 +39,7 @@ mod load;
 mod login_env;
 mod looks;
 mod methods;
+mod own_dir;
 mod own_log;
 mod owned;
 mod pace;

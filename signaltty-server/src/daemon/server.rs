@@ -23,7 +23,7 @@ use super::own_log::OwnLog;
 use super::owned::owned;
 use super::replies::Replies;
 use super::spawner::spawner;
-use super::{launch, random, signals, socket_watch};
+use super::{own_dir, random, signals, socket_watch};
 use crate::config::{Paths, Settings, standard_path};
 use crate::service::notify;
 
@@ -251,11 +251,10 @@ impl Server {
         let owner = Owner { pid: std::process::id(), started_at, socket: Some(socket_path) };
         let dir = owned(|| StateDir::open(&self.paths.state_dir, &owner))?;
         let socket = Arc::new(Socket::bind(&self.paths.socket, dir.lock_path())?);
-        let own_dir = launch::own_dir(&self.paths.runtime_dir, &self.paths.state_dir)
+        let own_dir = own_dir::of(&self.paths.runtime_dir, &self.paths.state_dir)
             .map_err(|source| ServerError::Setup { what: "look at the state directory", source })?;
-        launch::remove_all(&own_dir);
         let children = Children::new(&self.paths.runtime_dir, &own_dir);
-        let leftovers = children.sweep();
+        let leftovers = own_dir::take_over(&children, &own_dir, &self.paths.state_dir);
         if let Err(error) = signaltty_pty::raise_descriptor_limit() {
             tracing::warn!("the limit of open files stays as it is: {error}");
         }
