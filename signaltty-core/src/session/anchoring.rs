@@ -13,7 +13,9 @@
 use std::time::Duration;
 
 use super::{Effect, Event, Session, VerdictWord, publish};
-use crate::agent::{AgentPlace, AgentSessionId, Anchor, Conversation, SavedAgent, Witness};
+use crate::agent::{
+    AgentPlace, AgentSessionId, Anchor, Continuity, Conversation, SavedAgent, Witness,
+};
 use crate::id::{InstanceId, PaneId};
 use crate::pane::Lifecycle;
 use crate::restore::{PaneState, Refusal};
@@ -79,7 +81,12 @@ impl Session {
             if bound != Stored::Unchanged {
                 self.save.changed(now.mono);
             }
-            if bound == Stored::NewConversation {
+            if let Stored::NewConversation { marked } = bound {
+                if marked {
+                    // What was promised for the other one must not outlive a
+                    // crash.
+                    self.save.require_barrier();
+                }
                 publish(out, Event::AgentBound { pane, id });
             }
         }
@@ -120,7 +127,10 @@ impl Session {
 enum Stored {
     Unchanged,
     Anchor,
-    NewConversation,
+    /// In place of another one, of whose turn a promise may have been saved.
+    NewConversation {
+        marked: bool,
+    },
 }
 
 impl super::PaneEntry {
@@ -161,13 +171,24 @@ impl super::PaneEntry {
                 let (place, options) = (AgentPlace::Shell, self.run.options.clone());
                 self.edit().agent = Some(SavedAgent { place, options, ..SavedAgent::new(kind) });
             }
+            // What was proven of the one before says nothing of this one, and its
+            // interrupted turn is not to be continued here (S1-26).
+            self.run.verdict = None;
+            self.run.verified = None;
+            self.run.proof = None;
+            let mut marked = false;
             if let Some(agent) = &mut self.edit().agent {
                 agent.conversation = Some(conversation);
                 agent.last_failure = None;
+                agent.interrupted = false;
+                agent.question_expired = false;
+                agent.continuity = Continuity::default();
+                marked = agent.turns.marker().is_some();
+                agent.turns.forget_marker();
                 // What was reported for another conversation is dropped (S0-19).
                 agent.reported_argv = reported.map(|(_, argv)| argv);
             }
-            return Stored::NewConversation;
+            return Stored::NewConversation { marked };
         }
         // An anchor never shrinks (D-3).
         let used = anchor.user_messages > 0 && !agent.turns.awaits_word();

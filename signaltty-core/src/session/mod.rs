@@ -204,7 +204,9 @@ struct Run {
     heard: Heard,
     /// How often its program notifies its person.
     pace: told::Pace,
-    /// What is known about its conversation.
+    /// It reopened a conversation: the agent itself runs in the slot.
+    reopened: bool,
+    /// What is known about that conversation, as long as it is open.
     verdict: Option<PaneVerdict>,
     /// The proof that it holds the saved conversation.
     verified: Option<VerifiedSession>,

@@ -178,6 +178,7 @@ impl Session {
         let verdict = PaneVerdict { word, evidence: evidence.clone(), at: now.wall };
         self.go_live(now, pane, instance, out);
         if let Some(entry) = self.panes.get_mut(&pane) {
+            entry.run.reopened = true;
             entry.run.verdict = Some(verdict.clone());
             if let Some(agent) = &mut entry.edit().agent {
                 if agent.place == AgentPlace::Left {

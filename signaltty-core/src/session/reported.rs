@@ -206,7 +206,12 @@ impl Session {
         let Some(entry) = self.panes.get_mut(&pane) else {
             return;
         };
-        entry.run = Run { home: Some(home), verdict: Some(verdict.clone()), ..Run::default() };
+        entry.run = Run {
+            home: Some(home),
+            reopened: true,
+            verdict: Some(verdict.clone()),
+            ..Run::default()
+        };
         let mut id = None;
         if let Some(agent) = &mut entry.edit().agent {
             agent.last_failure = None;

@@ -108,8 +108,7 @@ impl PaneEntry {
     /// It runs what it was started with, and that is no agent.
     fn is_shell(&self, instance: InstanceId) -> bool {
         let own = self.record.agent.as_ref().is_some_and(|a| a.place == AgentPlace::Own);
-        // After a resume the agent itself runs in the slot.
-        self.state == PaneState::Live { instance } && self.run.verdict.is_none() && !own
+        self.state == PaneState::Live { instance } && !self.run.reopened && !own
     }
 
     /// The kind of the agent that runs now, or ran last.

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use signaltty_core::agent::AgentReport;
+use signaltty_core::agent::{AgentReport, Continuity};
 use signaltty_core::pane::Lifecycle;
 use signaltty_core::session::{Command, Effect, Input};
 
@@ -88,6 +88,32 @@ fn a_prompt_that_the_agent_takes_ends_the_interruption() {
     let record = world.pane(pane(1)).record;
     assert!(!record.agent.as_ref().unwrap().interrupted);
     assert_eq!(record.lifecycle, Lifecycle::Working);
+}
+
+#[test]
+fn s1_26_nothing_of_a_conversation_is_said_of_another_one() {
+    let mut world = tombstone();
+    let instance = world.verifying(1);
+    world.shows(instance, "A");
+    world.read(instance, 0, "A", Ok(extends("A", 1)));
+    assert!(world.pane(pane(1)).verdict.is_some());
+    let agent = world.pane(pane(1)).record.agent.clone().unwrap();
+    assert!(agent.interrupted);
+    assert_eq!(agent.continuity.resumed, 1);
+
+    // Its person goes to another one inside the agent.
+    world.shows(instance, "B");
+    world.anchored(instance, "B", 3);
+    assert!(world.pane(pane(1)).verdict.is_none());
+    let agent = world.pane(pane(1)).record.agent.clone().unwrap();
+    assert_eq!(agent.conversation.as_ref().unwrap().id.as_str(), "B");
+    assert!(!agent.interrupted && !agent.question_expired);
+    assert_eq!(agent.continuity, Continuity::default());
+    assert_eq!(agent.turns.marker(), None);
+
+    world.crash();
+    let effects = world.ask(Command::Continue(pane(1)));
+    assert_eq!(words(&effects), ["err NOT_INTERRUPTED"]);
 }
 
 #[test]

@@ -77,14 +77,18 @@ pub(crate) fn scrubbed(base: &Env, adapters: &Adapters) -> Env {
     env
 }
 
-/// Builds a pane's environment.
+/// Builds a pane's environment. Of `identity`, the variables that say where an
+/// agent's records live, it gets what `config_env` has and nothing else: a
+/// conversation that was made without one is in no other place (D-27).
 pub(crate) fn for_pane(
     base: &Env,
     adapters: &Adapters,
     config_env: &ConfigEnv,
+    identity: &[&str],
     place: Place<'_>,
 ) -> Env {
     let mut env = scrubbed(base, adapters);
+    env.retain(|name, _| !identity.iter().any(|of| name == of));
     for (name, value) in config_env.iter() {
         env.insert(name.into(), value.into());
     }
@@ -123,6 +127,7 @@ mod tests {
             ("SIGNALTTY_LAUNCH", "old"),
             ("TERM", "screen"),
             ("MINE", "kept"),
+            ("MOVED", "elsewhere"),
         ]
         .into_iter()
         .map(|(name, value)| (name.into(), value.into()))
@@ -134,11 +139,13 @@ mod tests {
             launch: &secret,
         };
         assert!(!format!("{place:?}").contains("new"), "{place:?}");
-        let env = for_pane(&base, &Adapters::builtin(), &ConfigEnv::default(), place);
+        let config = ConfigEnv::default();
+        let env = for_pane(&base, &Adapters::builtin(), &config, &["MOVED"], place);
         let get = |name: &str| env.get(OsStr::new(name)).and_then(|value| value.to_str());
         assert_eq!(get("TMUX"), None);
         assert_eq!(get("CLAUDECODE"), None);
         assert_eq!(get("MINE"), Some("kept"));
+        assert_eq!(get("MOVED"), None);
         assert_eq!(get("TERM"), Some("xterm-256color"));
         assert_eq!(get("SIGNALTTY_LAUNCH"), Some("new"));
         assert_eq!(get("SIGNALTTY_PANE"), Some("pane_aaaaaaaaaaaaaaaa"));

@@ -69,6 +69,11 @@ impl Launcher<'_> {
     ) -> Result<Prepared, Refusal> {
         let SpawnCommand { program, cwd, config_env } = command;
         let mut carried = CarriedOptions::default();
+        let reopens = match &program {
+            Program::Official(official) => Some(official.kind().clone()),
+            Program::Reported { agent, .. } => Some(agent.clone()),
+            _ => None,
+        };
         let (argv, kind) = match program {
             Program::Argv { argv, agent } => (argv, agent),
             Program::Official(official) => {
@@ -93,7 +98,10 @@ impl Launcher<'_> {
         };
         let secret = Secret::new();
         let place = Place { pane, socket: self.socket, launch: &secret };
-        let env = for_pane(base, self.adapters, &config_env, place);
+        // Whoever resumes may have others set, which are those of new conversations.
+        let reopened = reopens.and_then(|kind| self.adapters.of(&kind));
+        let identity = reopened.map_or(&[][..], |adapter| adapter.spec().identity_vars);
+        let env = for_pane(base, self.adapters, &config_env, identity, place);
         let host = Arc::new(host(&env));
         let launch = Launch { argv, env: env.into_iter().collect() };
         let adapter = kind.as_ref().and_then(|kind| self.adapters.of(kind));

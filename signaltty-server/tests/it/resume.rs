@@ -2,6 +2,7 @@
 //! be the same.
 
 use std::fs;
+use std::process::Command;
 
 use serde_json::json;
 
@@ -55,6 +56,39 @@ fn s0_14_s0_21_a_conversation_comes_back_proven_in_its_place() {
     let (before, after) = text.split_once("before this start").expect("a separator");
     assert!(before.contains("noted: the colour blue"), "{text}");
     assert!(after.contains("4 earlier messages"), "{text}");
+}
+
+#[test]
+fn d27_who_resumes_does_not_choose_the_store() {
+    let home = Home::new();
+    let start = || {
+        // Records are where the home is, as no variable says otherwise.
+        Server::start_with(&home, |command| {
+            command.env_remove("SIGNALTTY_DEMO_HOME");
+        })
+    };
+    let mut server = start();
+    let talk = Talk::hold(&server, &home);
+    server.wait_saved();
+    server.kill9();
+
+    let server = start();
+    // Somebody whose own conversations are elsewhere, with a copy of this one.
+    let elsewhere = home.path("elsewhere");
+    let copied =
+        Command::new("cp").arg("-r").arg(home.path(".signaltty-demo")).arg(&elsewhere).status();
+    assert!(copied.unwrap().success());
+    let env = json!({
+        "PATH": std::env::var("PATH").unwrap(),
+        "HOME": home.path(""),
+        "SIGNALTTY_DEMO_HOME": elsewhere,
+    });
+    let resumed = server.ask("pane.resume", json!({"pane": talk.pane, "env": env}));
+    assert_eq!(resumed["verdict"], "verified", "{resumed}");
+    let children = server.children();
+    let environ = fs::read(format!("/proc/{}/environ", children[0].pid)).unwrap();
+    assert!(!String::from_utf8_lossy(&environ).contains("elsewhere"));
+    talk.check_memory(&server);
 }
 
 #[test]
@@ -171,7 +205,7 @@ fn c047_a_conversation_is_open_in_one_pane_only() {
 #[test]
 fn c047_a_conversation_that_is_open_elsewhere_is_busy() {
     let (home, server, talk) = tombstone();
-    let mut other = std::process::Command::new(AGENT[0])
+    let mut other = Command::new(AGENT[0])
         .args([AGENT[1], "--resume", &talk.id])
         .current_dir(home.work())
         .env_clear()
