@@ -127,7 +127,8 @@ impl ReadError {
 /// When it is not a regular file, or larger than `limit` bytes.
 pub fn read_small(path: &Path, limit: u64) -> Result<Vec<u8>, ReadError> {
     let file = open_regular(path)?;
-    let mut bytes = Vec::new();
+    // Files of the kernel have no length to go by, and are short.
+    let mut bytes = Vec::with_capacity(1024);
     let read = file
         .take(limit.saturating_add(1))
         .read_to_end(&mut bytes)

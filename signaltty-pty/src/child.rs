@@ -11,8 +11,8 @@ use std::thread;
 
 use rustix::io::Errno;
 use rustix::process::{
-    Pid, PidfdFlags, WaitId, WaitIdOptions, kill_process_group, pidfd_open, pidfd_send_signal,
-    waitid,
+    Pid, PidfdFlags, WaitId, WaitIdOptions, WaitOptions, kill_process, kill_process_group,
+    pidfd_open, pidfd_send_signal, waitid, waitpid,
 };
 use tokio::io::Interest;
 
@@ -50,20 +50,19 @@ pub struct Child {
 
 impl Child {
     /// Takes over a freshly started child. On failure it is killed and reaped.
-    pub(crate) fn adopt(mut child: std::process::Child) -> io::Result<Self> {
+    pub(crate) fn adopt(child: Pid) -> io::Result<Self> {
         let watch = || {
-            let raw = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
-            let raw = raw.ok_or(io::ErrorKind::InvalidData)?;
-            let pidfd = pidfd_open(raw, PidfdFlags::empty())?;
+            let pidfd = pidfd_open(child, PidfdFlags::empty())?;
             // Nobody else reaps it, so it has a stat file even if it ended.
-            let stat = process::stat(child.id()).ok_or(io::ErrorKind::NotFound)?;
+            let stat = process::stat(child.as_raw_nonzero().get().unsigned_abs());
+            let stat = stat.ok_or(io::ErrorKind::NotFound)?;
             Ok(Self { id: stat.id, pidfd, status: Mutex::new(None) })
         };
         watch().inspect_err(|_: &io::Error| {
             // The first error is the one to report; both calls fail only for
             // a child that is already gone.
-            let _ = child.kill();
-            let _ = child.wait();
+            let _ = kill_process(child, rustix::process::Signal::KILL);
+            let _ = waitpid(Some(child), WaitOptions::empty());
         })
     }
 

@@ -1,14 +1,14 @@
 //! Starting a child on a terminal of its own.
 //!
 //! Words: the *peer* is the child's end of the terminal, the *master* ours.
-//! Whatever can be found wrong is found before the fork and named with its
+//! Whatever can be found wrong is found before the child is made and named with its
 //! path; what fails after it is one error with the program's path.
 
-use std::ffi::{OsStr, OsString};
+use std::collections::BTreeMap;
+use std::ffi::{CString, OsStr, OsString};
+use std::os::fd::AsFd as _;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 use std::{fs, io};
 
 use rustix::fs::{Access, access};
@@ -42,7 +42,7 @@ pub struct SpawnSpec {
 /// none is blocked.
 ///
 /// **Call this from the process's main thread only**, outside the runtime. The
-/// child is killed when the *thread* that forked it ends, so that a direct child
+/// child is killed when the *thread* that made it ends, so that a direct child
 /// never outlives a killed server. A thread of a runtime's pool may end earlier,
 /// and when the process replaces itself by another program, every thread but the
 /// main one ends. This is not checked, since tests start children from threads.
@@ -65,24 +65,27 @@ pub fn spawn(spec: &SpawnSpec) -> Result<(Pty, Child), SpawnError> {
 
     let Pair { master, peer } = open::open(spec.size)?;
     let exec_error = |source| SpawnError::Exec { path: program.clone(), source };
-    let mut command = Command::new(&program);
-    command
-        .arg0(argv0)
-        .args(spec.argv.iter().skip(1))
-        .env_clear()
-        .envs(spec.env.iter().map(|(name, value)| (name, value)))
-        .env("PWD", &spec.cwd)
-        .current_dir(&spec.cwd)
-        .stdin(Stdio::from(peer.try_clone().map_err(exec_error)?))
-        .stdout(Stdio::from(peer.try_clone().map_err(exec_error)?))
-        .stderr(Stdio::from(peer));
-    sys::prepare_child(&mut command);
-    let child = command.spawn().map_err(exec_error)?;
-    // The command holds copies of the peer; with them open, the end of the
-    // child would never be seen at the master.
-    drop(command);
+    let text = |text: &[u8]| CString::new(text).map_err(|error| exec_error(error.into()));
+    let path = text(program.as_os_str().as_bytes())?;
+    let argv: Vec<_> =
+        spec.argv.iter().map(|argument| text(argument.as_bytes())).collect::<Result<_, _>>()?;
+    let env = environment(spec).map(|pair| text(&pair)).collect::<Result<Vec<_>, _>>()?;
+    let cwd = text(spec.cwd.as_os_str().as_bytes())?;
+    let (path, argv, env, cwd) = (path.as_c_str(), &*argv, &*env, cwd.as_c_str());
+    let program = sys::Program { path, argv, env, cwd, terminal: peer.as_fd() };
+    let child = sys::start(&program).map_err(exec_error)?;
+    // With it open, the end of the child would never be seen at the master.
+    drop(peer);
     let child = Child::adopt(child).map_err(SpawnError::Watch)?;
     Ok((Pty::new(master), child))
+}
+
+/// The environment as exec takes it, by name.
+fn environment(spec: &SpawnSpec) -> impl Iterator<Item = Vec<u8>> {
+    let pwd = (OsStr::new("PWD"), spec.cwd.as_os_str());
+    let given = spec.env.iter().map(|(name, value)| (name.as_os_str(), value.as_os_str()));
+    let env: BTreeMap<_, _> = given.chain([pwd]).collect();
+    env.into_iter().map(|(name, value)| [name.as_bytes(), b"=", value.as_bytes()].concat())
 }
 
 fn check_strings(spec: &SpawnSpec) -> Result<(), SpawnError> {

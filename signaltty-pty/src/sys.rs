@@ -1,28 +1,25 @@
 //! The one module with `unsafe` code.
 //!
-//! It holds what no safe interface offers: the steps of a child between fork
-//! and exec, the closing of what a process inherited, and the registration of a
+//! It holds what no safe interface offers: the steps of a child before its
+//! exec, the closing of what a process inherited, and the registration of a
 //! descriptor with the runtime.
 
 #![allow(unsafe_code)]
 
 use std::io;
 use std::mem::MaybeUninit;
-use std::os::fd::{AsFd, OwnedFd};
-use std::os::unix::process::CommandExt;
-use std::process::Command;
+use std::os::fd::OwnedFd;
 use std::ptr;
 
 use nix::libc;
-use rustix::process::{
-    Pid, Resource, Signal, getpid, getppid, ioctl_tiocsctty, set_parent_process_death_signal,
-    setrlimit, setsid,
-};
-use rustix::stdio::stdin;
+use rustix::io::Errno;
+use rustix::process::{Pid, Signal, getppid, set_parent_process_death_signal};
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 
-use crate::limits;
+mod start;
+
+pub(crate) use start::{Program, start};
 
 /// A descriptor that the runtime watches. Nothing but this module makes one.
 #[derive(Debug)]
@@ -52,45 +49,18 @@ impl Watched {
     }
 }
 
-/// Arranges what the child does between fork and exec.
-///
-/// The child becomes the leader of a new session whose controlling terminal is
-/// its standard input, has no signal blocked, ignored or handled, is killed
-/// when the forking thread ends, and keeps no descriptor above 2 over its exec.
-pub(crate) fn prepare_child(command: &mut Command) {
-    let parent = getpid();
-    let descriptors = limits::of_children();
-    // SAFETY: The closure runs in the forked child of a process that may have
-    // many threads, so it must be async-signal-safe: each step below is one or
-    // more plain system calls on values on its stack or captured by copy. It
-    // neither allocates nor locks, and an `io::Error` made from a raw error
-    // number does neither. No value with a destructor is captured.
-    unsafe {
-        command.pre_exec(move || {
-            setsid()?;
-            ioctl_tiocsctty(stdin().as_fd())?;
-            reset_signals()?;
-            hide_descriptors();
-            if let Some(limit) = descriptors {
-                setrlimit(Resource::Nofile, limit)?;
-            }
-            die_with_parent(parent)
-        });
-    }
-}
-
 /// Asks for SIGKILL when the parent ends, then makes sure that it has not yet.
-fn die_with_parent(parent: Pid) -> io::Result<()> {
+fn die_with_parent(parent: Pid) -> Result<(), Errno> {
     set_parent_process_death_signal(Some(Signal::KILL))?;
     // A parent that ended before the request was made sends nothing.
-    if getppid() == Some(parent) { Ok(()) } else { Err(io::Error::from_raw_os_error(libc::ESRCH)) }
+    if getppid() == Some(parent) { Ok(()) } else { Err(Errno::SRCH) }
 }
 
 /// Gives every signal its default action and blocks none.
 ///
 /// An exec keeps ignored signals ignored: under `nohup`, children would
 /// otherwise never notice a hangup.
-fn reset_signals() -> io::Result<()> {
+fn reset_signals() -> Result<(), Errno> {
     // The C library refuses to touch the signals it uses itself, although those
     // can be inherited as ignored as well; so the kernel is asked directly.
     let default = [0_u64; 8];
@@ -108,12 +78,12 @@ fn reset_signals() -> io::Result<()> {
     let mut none = MaybeUninit::<libc::sigset_t>::uninit();
     // SAFETY: `sigemptyset` initializes the set it is given, and the mask is
     // only read from it afterwards; the old mask is not asked for. Both are
-    // async-signal-safe, and the forked child has a single thread.
+    // async-signal-safe, and the child has a single thread.
     let result = unsafe {
         libc::sigemptyset(none.as_mut_ptr());
         libc::sigprocmask(libc::SIG_SETMASK, none.as_ptr(), ptr::null_mut())
     };
-    if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+    if result == 0 { Ok(()) } else { Err(Errno::INVAL) }
 }
 
 /// Marks every descriptor above 2 close-on-exec.

@@ -63,7 +63,7 @@ impl Attachment {
         let id = NEXT_CLIENT.fetch_add(1, Ordering::Relaxed);
         let (queue, socket) = client_queue(self.clipboard);
         let Self { pane, messages, room, read_only, history, background, .. } = self;
-        let client = AttachedClient::new(id, queue, read_only);
+        let client = Box::new(AttachedClient::new(id, queue, read_only));
         let attach = PaneMessage::Attach { client, history };
         if messages.send(attach).await.is_err() {
             return Err(super::asked::not_live(pane, "exited"));

@@ -65,7 +65,7 @@ pub(crate) enum PaneMessage {
         room: OwnedSemaphorePermit,
     },
     Attach {
-        client: AttachedClient,
+        client: Box<AttachedClient>,
         history: usize,
     },
     /// A client lends its terminal.
@@ -418,7 +418,7 @@ impl Pane {
                 }
                 self.input.typed(id, bytes, room);
             }
-            PaneMessage::Attach { client, history } => self.attach(client, history),
+            PaneMessage::Attach { client, history } => self.attach(*client, history),
             PaneMessage::HandOver { id, terminal } => {
                 self.clients.hand_over(id, terminal, self.screen.awake());
             }

@@ -1,7 +1,7 @@
 //! Starts children, on the process's main thread only (D-15).
 //!
 //! The signal that keeps a child from outliving its server follows the thread
-//! that forked it, so a thread of the runtime's pool must not be that thread.
+//! that made it, so a thread of the runtime's pool must not be that thread.
 //! The main thread does nothing else.
 
 use std::sync::mpsc::TrySendError;
