@@ -1,6 +1,6 @@
 //! The program: prompts, answers, remembers.
 //!
-//! It leaves the terminal as it is, so a line is a prompt. What it answers
+//! It leaves the terminal to gather lines, so a line is a prompt. What it answers
 //! depends on the conversation alone. It keeps its conversation in a record
 //! from the first prompt on, and lists itself while it runs.
 //!
@@ -12,6 +12,8 @@ use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{self, BufRead, Read, Write};
 use std::path::PathBuf;
+
+use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
 
 use super::record::{self, By, Live, Message, Status};
 use super::world::{Behaviour, World};
@@ -27,7 +29,34 @@ pub fn run_here(args: &[OsString]) -> u8 {
             return 1;
         }
     };
-    run(args, &world, &mut io::stdin().lock(), &mut io::stdout())
+    let plain = PlainEcho::begin();
+    let code = run(args, &world, &mut io::stdin().lock(), &mut io::stdout());
+    drop(plain);
+    code
+}
+
+/// While this exists, the terminal shows what is typed as it is, and not control
+/// characters as `^[`: the brackets of a paste are for the program and not for its
+/// person. Other programs find the terminal as it was.
+struct PlainEcho(Termios);
+
+impl PlainEcho {
+    fn begin() -> Option<Self> {
+        // Whose input is no terminal has no echo.
+        let before = tcgetattr(io::stdin()).ok()?;
+        let mut plain = before.clone();
+        plain.local_modes.remove(LocalModes::ECHOCTL);
+        tcsetattr(io::stdin(), OptionalActions::Now, &plain).ok()?;
+        Some(Self(before))
+    }
+}
+
+impl Drop for PlainEcho {
+    fn drop(&mut self) {
+        // There is nobody to tell where the terminal is gone.
+        let _ = tcsetattr(io::stdin(), OptionalActions::Now, &self.0);
+        let _ = write!(io::stdout(), "\x1b[?2004l");
+    }
 }
 
 /// Runs the agent until its input ends; the program's exit code.
