@@ -68,6 +68,8 @@ pub(crate) struct Model {
     pub(crate) dirty: Dirty,
     /// Whether more changed than what panes printed.
     pub(crate) whole: bool,
+    /// Whether a pane without the focus printed since it was drawn.
+    pub(crate) beside: bool,
 }
 
 /// The connection to the server.
@@ -209,6 +211,7 @@ impl Model {
             now: jiff::Timestamp::UNIX_EPOCH,
             dirty: Dirty::Foreground,
             whole: true,
+            beside: false,
         }
     }
 
@@ -221,6 +224,7 @@ impl Model {
     /// Says that a pane's screen is to be drawn and nothing else changed.
     pub(crate) fn printed(&mut self, how: Dirty) {
         self.dirty = self.dirty.max(how);
+        self.beside |= how == Dirty::Background;
     }
 
     /// The tab that is shown, with its workspace.

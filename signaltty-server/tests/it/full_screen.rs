@@ -8,7 +8,7 @@ use rustix::process::Signal;
 use serde_json::{Value, json};
 
 use crate::support::talk::Talk;
-use crate::support::{Home, Server, Terminal, programs, wait_until};
+use crate::support::{Home, Server, Terminal, programs, wait_for, wait_until};
 
 const PREFIX: &str = "\x1d";
 
@@ -204,6 +204,63 @@ fn s0_17_one_key_resumes_and_a_second_client_sees_it() {
     terminal.wait_text("verified");
     server.wait_state(&pane, "live");
     Terminal::start(&home).wait_text("verified");
+}
+
+#[test]
+fn ten_idle_panes_on_the_screen_cost_nothing_and_are_not_drawn_again() {
+    let home = Home::new();
+    let server = Server::start(&home);
+    let first = server.sh(&home, "printf here1; exec sleep 600");
+    let mut panes = vec![first.clone()];
+    for number in 2..=10 {
+        let script = format!("printf here{number}; exec sleep 600");
+        let params = json!({"pane": first, "direction": "down", "argv": ["sh", "-c", script]});
+        panes.push(server.ask("pane.split", params)["pane_id"].as_str().unwrap().to_owned());
+    }
+    let (above, below) = panes.split_at(5);
+    let layout = format!("v1:[[{}]/[{}]]", above.join("|"), below.join("|"));
+    server.ask("tab.layout", json!({"tab": server.pane(&first)["tab_id"], "layout": layout}));
+    let mut terminal = Terminal::start_sized(&home, (160, 50), |_| {});
+    for number in 1..=10 {
+        terminal.wait_text(&format!("here{number}"));
+    }
+    let stat = |pid: u32| {
+        let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
+        let (_, fields) = stat.rsplit_once(") ").unwrap();
+        let field = |at: usize| fields.split(' ').nth(at).unwrap().parse::<u64>().unwrap();
+        // Ticks in user and system mode, of which there are a hundred a second.
+        field(11) + field(12)
+    };
+    // The length of what is measured, not a wait for something.
+    let while_nothing_happens = || {
+        let before = (stat(terminal.pid()), terminal.bytes().len());
+        assert!(Command::new("sleep").arg("2").status().unwrap().success());
+        (stat(terminal.pid()) - before.0, terminal.bytes().len() - before.1)
+    };
+    let quiet = wait_for("a client that has drawn everything", || {
+        Some(while_nothing_happens()).filter(|(_, written)| *written == 0)
+    });
+    assert!(quiet.0 <= 2, "{} ticks in two seconds are more than one per cent", quiet.0);
+    press(&mut terminal, "d");
+    assert!(terminal.wait_exit().success());
+}
+
+#[test]
+fn c074_what_is_pasted_into_the_demonstration_agent_shows_no_brackets() {
+    let home = Home::new();
+    let server = Server::start(&home);
+    let talk = Talk::hold(&server, &home);
+    let mut terminal = Terminal::start(&home);
+    terminal.wait_text("you said: hello");
+    terminal.press("\x1b[200~remember the paste\x1b[201~\r");
+    let shown = terminal.wait_text("noted: the paste");
+    assert!(shown.contains("you> remember the paste"), "{shown}");
+    assert!(!shown.contains("200~") && !shown.contains("^["), "{shown}");
+    // A shell that gets the terminal back is asked for none.
+    terminal.press("\x04");
+    server.wait_state(&talk.pane, "exited");
+    let text = server.text(&talk.pane);
+    assert!(!text.contains("200~"), "{text}");
 }
 
 #[test]

@@ -3,7 +3,7 @@
 //! What panes print is drawn at most sixty times a second: in bursts of
 //! [`BURST`], and steadily [`STEADY`] times. A key buys the frame that shows its
 //! echo, so that typing is never held up by that. Panes beside the focused one
-//! get at most half of the frames.
+//! get at most half of the frames, and ten a second while somebody types.
 
 use std::time::{Duration, Instant};
 
@@ -14,6 +14,8 @@ const BURST: u32 = 8;
 /// Frames that stay for the focused pane.
 const RESERVE: u32 = 3;
 const BACKGROUND: Duration = Duration::from_millis(33);
+/// The same while somebody types into the focused pane.
+const BESIDE_TYPING: Duration = Duration::from_millis(100);
 /// Frames that keys can have bought and not used.
 const MOST_BOUGHT: u8 = 4;
 
@@ -22,6 +24,7 @@ const MOST_BOUGHT: u8 = 4;
 pub(super) struct Pace {
     /// When the bucket was last empty, so to speak: it fills from there on.
     filled_from: Instant,
+    /// When all panes were drawn last.
     last: Option<Instant>,
     bought: u8,
 }
@@ -37,22 +40,25 @@ impl Pace {
     }
 
     /// When to draw; `None` for now.
-    pub(super) fn when(&self, dirty: Dirty, now: Instant) -> Option<Instant> {
+    pub(super) fn when(&self, dirty: Dirty, now: Instant, typing: bool) -> Option<Instant> {
         let at = match dirty {
             Dirty::No => return None,
             Dirty::Foreground if self.bought > 0 => return None,
             Dirty::Foreground => self.filled_from + step(),
             Dirty::Background => {
-                let rested = self.last.map_or(now, |last| last + BACKGROUND);
+                let rest = if typing { BESIDE_TYPING } else { BACKGROUND };
+                let rested = self.last.map_or(now, |last| last + rest);
                 rested.max(self.filled_from + step() * (RESERVE + 1))
             }
         };
         (at > now).then_some(at)
     }
 
-    /// A frame was drawn.
-    pub(super) fn drawn(&mut self, now: Instant) {
-        self.last = Some(now);
+    /// A frame was drawn, of all panes or of the focused one alone.
+    pub(super) fn drawn(&mut self, now: Instant, all: bool) {
+        if all {
+            self.last = Some(now);
+        }
         if self.bought > 0 {
             self.bought -= 1;
             return;
@@ -72,13 +78,13 @@ mod tests {
     use super::*;
 
     /// Frames in one second of constant change.
-    fn frames(dirty: Dirty, mut pace: Pace, start: Instant) -> usize {
+    fn frames(dirty: Dirty, typing: bool, mut pace: Pace, start: Instant) -> usize {
         let (mut now, mut count) = (start, 0);
         while now < start + Duration::from_secs(1) {
-            match pace.when(dirty, now) {
+            match pace.when(dirty, now, typing) {
                 Some(later) => now = later,
                 None => {
-                    pace.drawn(now);
+                    pace.drawn(now, true);
                     count += 1;
                 }
             }
@@ -89,22 +95,24 @@ mod tests {
     #[test]
     fn a_pane_that_floods_is_drawn_sixty_times_a_second_at_most() {
         let start = Instant::now();
-        let count = frames(Dirty::Foreground, Pace::new(start), start);
+        let count = frames(Dirty::Foreground, false, Pace::new(start), start);
         assert!((50..=60).contains(&count), "{count}");
-        let count = frames(Dirty::Background, Pace::new(start), start);
+        let count = frames(Dirty::Background, false, Pace::new(start), start);
         assert!((20..=31).contains(&count), "{count}");
+        let count = frames(Dirty::Background, true, Pace::new(start), start);
+        assert!((8..=11).contains(&count), "{count}");
     }
 
     #[test]
     fn a_key_is_echoed_at_once_however_much_was_drawn() {
         let start = Instant::now();
         let mut pace = Pace::new(start);
-        while pace.when(Dirty::Foreground, start).is_none() {
-            pace.drawn(start);
+        while pace.when(Dirty::Foreground, start, true).is_none() {
+            pace.drawn(start, true);
         }
         pace.bought();
-        assert_eq!(pace.when(Dirty::Foreground, start), None);
-        pace.drawn(start);
-        assert!(pace.when(Dirty::Foreground, start).is_some());
+        assert_eq!(pace.when(Dirty::Foreground, start, true), None);
+        pace.drawn(start, true);
+        assert!(pace.when(Dirty::Foreground, start, true).is_some());
     }
 }

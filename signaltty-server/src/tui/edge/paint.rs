@@ -4,6 +4,7 @@ use ratatui::backend::{Backend as _, CrosstermBackend};
 use ratatui::buffer::{Buffer, Cell};
 use ratatui::layout::Rect;
 use ratatui::style::Color;
+use signaltty_core::id::PaneId;
 
 use crate::tui::gui::{Colour, Gui};
 use crate::tui::model::Model;
@@ -42,10 +43,11 @@ impl Painter {
         format!("\x1b[?1049h\x1b[?2004h\x1b[?1004h{mouse}\x1b[?25l\x1b[2J")
     }
 
-    /// The bytes that make the terminal show the model.
-    pub(super) fn draw(&mut self, model: &Model) -> Vec<u8> {
+    /// The bytes that make the terminal show the model; of what panes printed only
+    /// what this one did, where one is named.
+    pub(super) fn draw(&mut self, model: &Model, only: Option<PaneId>) -> Vec<u8> {
         if !(self.whole || model.whole)
-            && let Some((rows, cursor)) = self.printed.rows(model)
+            && let Some((rows, cursor)) = self.printed.rows(model, only)
         {
             return self.paint_rows(rows, cursor);
         }
@@ -275,11 +277,11 @@ mod tests {
         let mut shown = terminal();
         let mut draw = |model: &mut Model, whole: bool| {
             assert_eq!(model.whole, whole);
-            shown.advance(&painter.draw(model));
+            shown.advance(&painter.draw(model, None));
             model.whole = false;
             let mut fresh = self::painter(Colour::Indexed);
             let mut wanted = terminal();
-            wanted.advance(&fresh.draw(model));
+            wanted.advance(&fresh.draw(model, None));
             assert!(painter.shown == fresh.shown);
             assert_eq!(shown.lines(usize::MAX), wanted.lines(usize::MAX));
             assert_eq!((shown.cursor(), painter.cursor), (wanted.cursor(), fresh.cursor));
@@ -315,6 +317,31 @@ mod tests {
         draw(&mut model, false);
         press(&mut model, &["q"]);
         draw(&mut model, true);
+    }
+
+    #[test]
+    fn an_echo_is_drawn_without_what_its_neighbour_printed() {
+        let panes: &[Facts] = &[PANES[0], PANES[10]];
+        let mut model = client((80, 24), tree(&[("api", &[panes])]), &[]);
+        let mut painter = painter(Colour::Indexed);
+        painter.draw(&model, None);
+        model.whole = false;
+        let print = |model: &mut Model, n: u8, text: &str| {
+            let Stream::Open { number, .. } = model.panes[&id(n)].stream else { panic!() };
+            let what = FromStream::Output(Bytes::copy_from_slice(text.as_bytes()));
+            update(model, Msg::Stream { pane: id(n), number, what });
+        };
+        let focus = model.focus().unwrap();
+        assert_eq!(focus, id(1));
+        print(&mut model, 11, &"flood ".repeat(50));
+        print(&mut model, 1, "echo");
+        assert!(model.beside);
+        let echo = String::from_utf8(painter.draw(&model, Some(focus))).unwrap();
+        assert!(echo.contains("echo") && !echo.contains("flood"), "{echo:?}");
+        // What is left comes with the next frame of all.
+        let rest = String::from_utf8(painter.draw(&model, None)).unwrap();
+        assert!(rest.contains("flood") && !rest.contains("echo"), "{rest:?}");
+        assert_eq!(painter.draw(&model, None), b"");
     }
 
     #[test]

@@ -29,9 +29,13 @@ impl Printed {
         }
     }
 
-    /// The rows that changed since, and the cursor. `None` where something lies
-    /// over the panes: then everything is to be drawn.
-    pub(crate) fn rows(&mut self, model: &Model) -> Option<(Vec<Buffer>, Option<Cursor>)> {
+    /// The rows that changed since, of all panes or of one, and the cursor. `None`
+    /// where something lies over the panes: then everything is to be drawn.
+    pub(crate) fn rows(
+        &mut self,
+        model: &Model,
+        only: Option<PaneId>,
+    ) -> Option<(Vec<Buffer>, Option<Cursor>)> {
         let plain = matches!(model.mode, Mode::Normal | Mode::Prefix) && model.scrolled.is_none();
         if !plain || model.link != Link::Up || Areas::of(model).over {
             return None;
@@ -44,6 +48,12 @@ impl Printed {
             if drawn.size() != screen.size() {
                 return None;
             }
+            if focus == Some(pane) {
+                cursor = pane::cursor(screen, area);
+            }
+            if only.is_some_and(|only| only != pane) {
+                continue;
+            }
             let width = area.width.min(screen.size().cols);
             for row in screen.changed_rows(drawn) {
                 if row < area.height {
@@ -51,9 +61,6 @@ impl Printed {
                     cells::draw_row(screen, row, line.area, &mut line);
                     rows.push(line);
                 }
-            }
-            if focus == Some(pane) {
-                cursor = pane::cursor(screen, area);
             }
         }
         Some((rows, cursor))
