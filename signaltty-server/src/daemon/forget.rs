@@ -24,8 +24,8 @@ impl Daemon {
         for pane in &what.panes {
             self.panes.kept.forget(*pane);
             let handle = self.live(*pane).and_then(|instance| self.panes.of(instance));
-            let told = handle.map(|handle| handle.messages.try_send(PaneMessage::Forget));
-            if matches!(told, Some(Err(_))) {
+            let told = handle.map(|h| h.messages.try_send(PaneMessage::Forget).is_ok());
+            if told == Some(false) {
                 let result = Err(format!("pane {pane} is too busy now").into());
                 return self.input(Input::Forgotten { request, result });
             }
