@@ -41,7 +41,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let (mut session, problems) = Session::restore(saved, ServerEpoch(2), config()?, at(30));
     say(&format!("--- the server was killed; {} problems", problems.len()));
     show(&session);
-    let command = Command::Resume { pane: agent, anyway: false, cwd: None };
+    let command = Command::Resume { pane: agent, anyway: false, previous: false, cwd: None };
     step(&mut session, 40, Input::Command { request: RequestId(3), command })?;
     show(&session);
     Ok(())

@@ -49,13 +49,16 @@ impl Newest {
             (Step::Completed, true) => Some(Lifecycle::Done),
             (Step::Completed, false) | (Step::BrokenOff, _) => Some(Lifecycle::Idle),
         };
-        // That a turn ended does not say that nobody saw it end, and a look
-        // says the same again and again: attention is only ever taken back.
+        // A look says the same again and again, so attention is only ever taken
+        // back here; that a turn ended is said by its name.
         let working = lifecycle == Some(Lifecycle::Working);
         // A short turn is over before anybody looks; its prompt was taken too.
         let taken = working || lifecycle == Some(Lifecycle::Done);
+        // One more that ended is news also where the one before had ended too.
+        let ended = self.step == Step::Completed && ours;
         AgentReport {
             lifecycle,
+            finished: ended.then(|| self.at.to_string().into()),
             attention: working.then_some(Attention::None),
             accepted_prompt: taken,
             ..AgentReport::default()

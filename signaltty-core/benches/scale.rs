@@ -43,7 +43,7 @@ const ACTS: [(&str, Act); 5] = [
     }),
     ("refused resume", |big| {
         let pane = common::pane(big.instances.len() / 2);
-        big.ask(Command::Resume { pane, anyway: false, cwd: None })
+        big.ask(Command::Resume { pane, anyway: false, previous: false, cwd: None })
     }),
 ];
 

@@ -68,8 +68,7 @@ pub(super) fn inspect(
         }),
         lifecycle,
         attention,
-        message: None,
-        accepted_prompt: false,
+        ..AgentReport::default()
     })
 }
 

@@ -50,8 +50,8 @@ pub(super) fn read(
             witness: witness(WitnessSource::StartReport, id),
             lifecycle: Some(Lifecycle::Working),
             attention: Some(Attention::None),
-            message: None,
             accepted_prompt: true,
+            ..AgentReport::default()
         }),
         "stop" => Ok(AgentReport {
             witness: witness(WitnessSource::StartReport, id),

@@ -77,13 +77,18 @@ pub(super) fn inspect(
         witness: Some(witness(WitnessSource::Channel, [].into(), detail)),
         lifecycle: Some(lifecycle),
         attention,
-        message: None,
         accepted_prompt: !working.is_empty() || last.is_some(),
+        // Idle is what it was before as well, so the turn is told by its number.
+        finished: last
+            .as_ref()
+            .filter(|last| lifecycle == Lifecycle::Idle && last.ended > 0)
+            .map(|last| format!("{} {}", last.id, last.ended).into()),
+        ..AgentReport::default()
     }];
     // A turn that is over belongs to this process as well.
     let over = turns.is_empty() && working.is_empty();
     let (turns, works) = match last {
-        Some(last) if over => ([last].into(), "worked last"),
+        Some(last) if over => ([last.id].into(), "worked last"),
         _ => (turns, "works"),
     };
     if !turns.is_empty() {

@@ -25,10 +25,21 @@ pub(super) struct Events(Mutex<BTreeMap<InstanceId, Arc<Mutex<Heard>>>>);
 /// What one told.
 #[derive(Debug, Default)]
 struct Heard {
-    /// Conversations in which a turn ran, the newest last.
-    worked: Vec<AgentSessionId>,
+    /// Conversations in which a turn ran, the newest last, each with how many came
+    /// to their end.
+    worked: Vec<Worked>,
     /// Whose they are, as far as it was asked.
     persons: BTreeMap<AgentSessionId, bool>,
+}
+
+/// A conversation in which a turn ran.
+#[derive(Debug, Clone)]
+pub(super) struct Worked {
+    pub(super) id: AgentSessionId,
+    /// How many turns of it came to their end.
+    pub(super) ended: u64,
+    /// One runs.
+    runs: bool,
 }
 
 impl Events {
@@ -40,23 +51,24 @@ impl Events {
         form: IdForm,
         connect: impl FnOnce() -> Result<Answer, AskError>,
         of_persons: impl Fn(&AgentSessionId) -> Option<BTreeSet<AgentSessionId>>,
-    ) -> Option<AgentSessionId> {
+    ) -> Option<Worked> {
         let known = lock(&self.0).get(&instance).cloned();
         let Some(heard) = known else {
             self.listen(instance, form, connect);
             return None;
         };
         let worked = lock(&heard).worked.clone();
-        for id in worked.into_iter().rev() {
-            let asked = lock(&heard).persons.get(&id).copied();
+        for one in worked.into_iter().rev() {
+            let id = &one.id;
+            let asked = lock(&heard).persons.get(id).copied();
             let persons = match asked {
                 Some(persons) => persons,
                 // One that cannot be asked now may be the one in front.
-                None => of_persons(&id)?.contains(&id),
+                None => of_persons(id)?.contains(id),
             };
             lock(&heard).persons.insert(id.clone(), persons);
             if persons {
-                return Some(id);
+                return Some(one);
             }
         }
         None
@@ -100,34 +112,43 @@ fn hear(mut from: impl BufRead, form: IdForm, heard: &Mutex<Heard>) {
         let whole = line.ends_with(b"\n");
         if whole
             && !rest
-            && let Some(id) = worked_in(&line, form)
+            && let Some((id, runs)) = status_in(&line, form)
         {
-            lock(heard).note(id);
+            lock(heard).note(id, runs);
         }
         rest = !whole;
     }
 }
 
-/// The conversation in which a turn runs by now, where a line says that.
-fn worked_in(line: &[u8], form: IdForm) -> Option<AgentSessionId> {
+/// A conversation and whether a turn runs in it by now, where a line says that.
+fn status_in(line: &[u8], form: IdForm) -> Option<(AgentSessionId, bool)> {
     let text = std::str::from_utf8(line.strip_prefix(b"data:")?).ok()?;
     // Most events are others, and some of them are long.
     if !text.contains("session.status") {
         return None;
     }
     let event: Event = serde_json::from_str(text).ok()?;
-    let busy = event.kind == "session.status" && event.properties.status.kind != "idle";
-    form.parse(&event.properties.session).ok().filter(|_| busy)
+    let id = form.parse(&event.properties.session).ok()?;
+    (event.kind == "session.status").then(|| (id, event.properties.status.kind != "idle"))
 }
 
 impl Heard {
-    fn note(&mut self, id: AgentSessionId) {
-        self.worked.retain(|known| *known != id);
+    fn note(&mut self, id: AgentSessionId, runs: bool) {
+        let known = self.worked.iter().position(|known| known.id == id);
+        if !runs {
+            let ran = known.and_then(|at| self.worked.get_mut(at)).filter(|known| known.runs);
+            if let Some(ended) = ran {
+                ended.runs = false;
+                ended.ended += 1;
+            }
+            return;
+        }
+        let ended = known.map_or(0, |at| self.worked.remove(at).ended);
         if self.worked.len() >= MOST {
             let oldest = self.worked.remove(0);
-            self.persons.remove(&oldest);
+            self.persons.remove(&oldest.id);
         }
-        self.worked.push(id);
+        self.worked.push(Worked { id, ended, runs });
     }
 }
 
@@ -177,7 +198,7 @@ mod tests {
         let heard = Mutex::new(Heard::default());
         hear(text.as_bytes(), FORM, &heard);
         let heard = heard.into_inner().unwrap();
-        heard.worked.iter().map(ToString::to_string).collect()
+        heard.worked.iter().map(|one| one.id.to_string()).collect()
     }
 
     fn status(id: &str, kind: &str) -> String {
@@ -192,6 +213,18 @@ mod tests {
         let one = [status(A, "busy"), status(A, "idle")].concat();
         assert_eq!(heard(&one), [A]);
         assert_eq!(heard(&[&*one, &status(B, "busy"), &status(A, "retry")].concat()), [B, A]);
+    }
+
+    #[test]
+    fn s0_53_turns_that_ended_are_counted_in_each_conversation() {
+        let heard = Mutex::new(Heard::default());
+        let turn = |id| [status(id, "busy"), status(id, "retry"), status(id, "idle")].concat();
+        let said = [turn(A), status(A, "idle"), turn(B), turn(A), status(B, "busy")].concat();
+        hear(said.as_bytes(), FORM, &heard);
+        let worked = heard.into_inner().unwrap().worked;
+        let seen: Vec<_> =
+            worked.iter().map(|one| (one.id.as_str(), one.ended, one.runs)).collect();
+        assert_eq!(seen, [(A, 2, false), (B, 1, true)]);
     }
 
     #[test]

@@ -52,8 +52,8 @@ pub(super) fn read(
         }),
         lifecycle: Some(lifecycle),
         attention: Some(attention),
-        message: None,
         accepted_prompt: begins,
+        ..AgentReport::default()
     })
 }
 

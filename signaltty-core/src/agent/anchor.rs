@@ -27,6 +27,13 @@ pub struct Anchor {
 }
 
 impl Anchor {
+    /// Whether it is of the same record as another one: of the same file, or by
+    /// the same name. Two names of one file are one record.
+    pub(crate) fn is_of_same_record(&self, other: &Self) -> bool {
+        let same_file = self.file.is_some() && self.file == other.file;
+        same_file || self.record == other.record
+    }
+
     /// Whether it covers less than another anchor of the same conversation: of
     /// its own record, or of the one that holds a fork's beginning.
     pub(crate) fn is_shorter_than(&self, other: &Self) -> bool {

@@ -130,6 +130,9 @@ pub struct SavedAgent {
     pub kind: AgentKind,
     /// The conversation that the pane holds, once the agent has written it.
     pub conversation: Option<Conversation>,
+    /// The one that was to be reopened when a resume proved nothing and its
+    /// agent went on with another. A person can go back to it.
+    pub previous: Option<Conversation>,
     /// A resume command that was reported rather than made by the adapter.
     pub reported_argv: Option<ReportedArgv>,
     /// Why the last resume did not succeed.
@@ -167,6 +170,7 @@ impl SavedAgent {
         Self {
             kind,
             conversation: None,
+            previous: None,
             reported_argv: None,
             last_failure: None,
             interrupted: false,

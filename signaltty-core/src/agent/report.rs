@@ -16,6 +16,11 @@ pub struct AgentReport {
     /// never says what it does, a witness of the saved conversation alone has it
     /// anchored anew within ten seconds.
     pub lifecycle: Option<Lifecycle>,
+    /// The newest turn that came to its end in this process, by any name that no
+    /// other turn of it has; the same in every look. Where looks may be too late
+    /// to see a short turn being worked on, that name is what tells that one more
+    /// has ended.
+    pub finished: Option<Arc<str>>,
     /// Whether it wants a person. [`Attention::None`] says that it no longer
     /// does.
     pub attention: Option<Attention>,

@@ -25,7 +25,8 @@ impl Session {
         let Some(pane) = self.instances.get(&instance).copied() else {
             return;
         };
-        let AgentReport { witness, lifecycle, attention, message, accepted_prompt } = report;
+        let AgentReport { witness, lifecycle, finished, attention, message, accepted_prompt } =
+            report;
         let witness = witness.filter(|witness| witness.instance == instance);
         self.decision_overtaken(now, pane, lifecycle, out);
         let (lifecycle, attention) = match self.is_held_by_decision(pane, lifecycle) {
@@ -54,8 +55,12 @@ impl Session {
             return;
         }
         let turn_ended = matches!(lifecycle, Some(Lifecycle::Done | Lifecycle::Idle));
-        if let Some(lifecycle) = lifecycle {
-            self.set_lifecycle(now, pane, lifecycle, out);
+        match (lifecycle, finished) {
+            (Some(lifecycle), Some(turn)) if turn_ended => {
+                self.finished(now, pane, lifecycle, turn, out);
+            }
+            (Some(lifecycle), _) => self.set_lifecycle(now, pane, lifecycle, out),
+            (None, _) => {}
         }
         if accepted_prompt && self.awaits_acceptance(pane) {
             self.accepted(now, pane, lifecycle, out);
@@ -67,6 +72,7 @@ impl Session {
                 self.looked_at(now, pane, &witness);
                 self.later_witness(pane, witness, out);
                 self.take_anchor(pane, turn_ended, out);
+                self.tell_shared(now, pane, out);
             }
             None if turn_ended => self.take_anchor(pane, true, out),
             None => {}
@@ -163,10 +169,8 @@ impl Session {
             return;
         };
         let saved = agent.conversation.as_ref();
-        let unproven = entry.run.verdict.as_ref().is_some_and(|v| v.word != VerdictWord::Verified);
-        // After a resume that proved nothing the saved id is kept (C046).
-        if unproven && saved.is_some() {
-            return;
+        if let Some(unproven) = &mut entry.run.unproven {
+            unproven.shows(only);
         }
         let other_kind = entry.agent_kind().is_some_and(|kind| *kind != agent.kind);
         let is_saved = !other_kind && saved.is_some_and(|c| c.id == *only);
@@ -269,6 +273,10 @@ impl Session {
     ) {
         if let Some(entry) = self.panes.get_mut(&pane) {
             entry.run.proof = None;
+            if word == VerdictWord::Verified {
+                entry.run.unproven = None;
+                entry.run.candidate = None;
+            }
             entry.run.verdict =
                 Some(PaneVerdict { word, evidence: evidence.clone(), at: now.wall });
             publish(out, Event::ResumeVerdict { pane, verdict: word, evidence });

@@ -48,7 +48,10 @@ impl Session {
                 let previous = saved.map(|saved| saved.id.clone());
                 Conversation { id: id.clone(), cwd, config_env, anchor: None, previous }
             }
-            (None, Some(saved)) if turn_ended || saved.anchor.is_none() => saved.clone(),
+            (None, Some(saved)) if turn_ended || saved.anchor.is_none() => {
+                let unproven = entry.run.unproven.as_ref();
+                unproven.map_or_else(|| saved.clone(), |unproven| unproven.compared_with(saved))
+            }
             _ => return,
         };
         if let Some(again) = &mut entry.run.anchoring {
@@ -74,21 +77,26 @@ impl Session {
         let Some(entry) = self.panes.get_mut(&pane) else {
             return;
         };
-        let again = entry.run.anchoring.take().unwrap_or(false);
+        let mut again = entry.run.anchoring.take().unwrap_or(false);
         entry.run.anchored = Some(now.mono);
-        if let Ok(anchor) = result {
-            let bound = entry.store_anchor(&id, anchor);
-            if bound != Stored::Unchanged {
-                self.save.changed(now.mono);
-            }
-            if let Stored::NewConversation { marked } = bound {
-                if marked {
-                    // What was promised for the other one must not outlive a
-                    // crash.
-                    self.save.require_barrier();
+        match (result, &mut entry.run.unproven) {
+            (Ok(anchor), _) => {
+                let bound = entry.store_anchor(&id, anchor);
+                if bound != Stored::Unchanged {
+                    self.save.changed(now.mono);
                 }
-                publish(out, Event::AgentBound { pane, id });
+                if let Stored::NewConversation { marked } = bound {
+                    if marked {
+                        // What was promised for the other one must not outlive a
+                        // crash.
+                        self.save.require_barrier();
+                    }
+                    publish(out, Event::AgentBound { pane, id });
+                    self.tell_shared(now, pane, out);
+                }
             }
+            (Err(refusal), Some(unproven)) => again |= unproven.cannot_anchor(&id, &refusal),
+            (Err(_), None) => {}
         }
         if again {
             self.take_anchor(pane, true, out);
@@ -160,6 +168,10 @@ impl super::PaneEntry {
             };
             let previous = saved.map(|saved| saved.id.clone());
             let replaces = previous.is_some();
+            if !self.may_follow(id, &anchor) {
+                return Stored::Unchanged;
+            }
+            self.put_aside();
             let reported = self.run.reported.take_if(|(of, _)| of == id);
             let conversation =
                 Conversation { id: id.clone(), cwd, config_env, anchor: Some(anchor), previous };
@@ -176,6 +188,7 @@ impl super::PaneEntry {
             self.run.verdict = None;
             self.run.verified = None;
             self.run.proof = None;
+            self.run.unproven = None;
             let mut marked = false;
             if let Some(agent) = &mut self.edit().agent {
                 agent.conversation = Some(conversation);
@@ -190,6 +203,14 @@ impl super::PaneEntry {
             }
             return Stored::NewConversation { marked };
         }
+        let is_saved = saved.is_some_and(|saved| saved.id == *id);
+        if is_saved && self.accept_anchor(id, &anchor) {
+            return Stored::Anchor;
+        }
+        let Some(agent) = &self.record.agent else {
+            return Stored::Unchanged;
+        };
+        let saved = agent.conversation.as_ref().filter(|_| open);
         // An anchor never shrinks (D-3).
         let used = anchor.user_messages > 0 && !agent.turns.awaits_word();
         let grows = |known: &Anchor| *known != anchor && !anchor.is_shorter_than(known);

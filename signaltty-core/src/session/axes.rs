@@ -3,6 +3,8 @@
 //! Any lifecycle may follow any other; agents drive it. Attention is only raised
 //! by what happens, and only lowered by a person or by the agent's own word.
 
+use std::sync::Arc;
+
 use super::{CommandError, Effect, Event, PaneEntry, Reply, Session, publish};
 use crate::id::PaneId;
 use crate::pane::{Attention, Lifecycle};
@@ -26,16 +28,57 @@ impl Session {
             return;
         }
         if previous != lifecycle {
-            entry.edit().lifecycle = lifecycle;
-            entry.count_turn(previous, lifecycle);
-            self.changes += 1;
-            entry.watch.lifecycle(lifecycle, self.changes);
-            self.save.changed(now.mono);
-            publish(out, Event::AgentLifecycle { pane, lifecycle, previous });
-            if previous == Lifecycle::Blocked {
-                self.clear_request(now, pane, out);
-            }
+            self.lifecycle_is(now, pane, lifecycle, out);
         }
+    }
+
+    fn lifecycle_is(
+        &mut self,
+        now: Now,
+        pane: PaneId,
+        lifecycle: Lifecycle,
+        out: &mut Vec<Effect>,
+    ) {
+        let Some(entry) = self.panes.get_mut(&pane) else {
+            return;
+        };
+        let previous = std::mem::replace(&mut entry.edit().lifecycle, lifecycle);
+        entry.count_turn(previous, lifecycle);
+        self.changes += 1;
+        entry.watch.lifecycle(lifecycle, self.changes);
+        self.save.changed(now.mono);
+        publish(out, Event::AgentLifecycle { pane, lifecycle, previous });
+        if previous == Lifecycle::Blocked {
+            self.clear_request(now, pane, out);
+        }
+    }
+
+    /// A turn came to its end, and the agent says which. One more of them is a
+    /// change also where nobody saw it being worked on, and its person has not
+    /// read what came of it.
+    pub(super) fn finished(
+        &mut self,
+        now: Now,
+        pane: PaneId,
+        lifecycle: Lifecycle,
+        turn: Arc<str>,
+        out: &mut Vec<Effect>,
+    ) {
+        let Some(entry) = self.panes.get_mut(&pane) else {
+            return;
+        };
+        if entry.run.finished.as_ref() == Some(&turn) {
+            return self.set_lifecycle(now, pane, lifecycle, out);
+        }
+        entry.run.finished = Some(turn);
+        if let Some(agent) = &mut entry.edit().agent
+            && agent.turns.active().is_none()
+        {
+            // It began and ended between two looks.
+            let _ = agent.turns.begin();
+        }
+        self.lifecycle_is(now, pane, lifecycle, out);
+        self.raise_attention(now, pane, Attention::Unread, out);
     }
 
     /// Raises the attention of a pane; never lowers it.

@@ -10,7 +10,7 @@ use crate::id::{InstanceId, NotificationId, PaneId, RequestId, TabId, WorkspaceI
 use crate::layout::{Axis, Direction, Layout, Size, Weight};
 use crate::notification::Severity;
 use crate::pane::PaneSignal;
-use crate::session::{Answer, Forget, SessionReport};
+use crate::session::{Answer, Forget, QuestionId, SessionReport};
 
 /// What somebody wants. Ids of new things are drawn by the caller.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -206,6 +206,8 @@ pub enum Command {
     Decide {
         /// The pane.
         pane: PaneId,
+        /// The question that they saw.
+        question: QuestionId,
         /// The decision.
         answer: Answer,
     },
@@ -231,6 +233,9 @@ pub enum Command {
         pane: PaneId,
         /// The person was shown what differs and wants it all the same.
         anyway: bool,
+        /// Not the one that it holds but the one that it kept when nothing
+        /// proved that it was reopened.
+        previous: bool,
         /// Start there instead of in the conversation's own directory.
         cwd: Option<PathBuf>,
     },

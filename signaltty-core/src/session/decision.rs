@@ -4,6 +4,8 @@
 //! process: none is saved, and whoever asks before a restart is never answered
 //! by anything after it (S0-42). Silence never means yes.
 
+use std::fmt;
+use std::str::FromStr;
 use std::sync::Arc;
 
 use super::structure::Done;
@@ -23,12 +25,41 @@ pub enum Answer {
     Deny,
 }
 
+/// Names one question. Whoever answers names the question that they saw, so that
+/// no newer one gets their answer. No two of a server have the same; it dies with
+/// the question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct QuestionId(u64);
+
+impl fmt::Display for QuestionId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "q{:08x}", self.0)
+    }
+}
+
+/// A text that names no question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("this is no question; `signaltty ls` shows the name of one that is open")]
+pub struct QuestionIdError;
+
+impl FromStr for QuestionId {
+    type Err = QuestionIdError;
+
+    fn from_str(text: &str) -> Result<Self, QuestionIdError> {
+        let digits = text.strip_prefix('q').filter(|digits| digits.len() == 8);
+        let number = digits.and_then(|digits| u32::from_str_radix(digits, 16).ok());
+        number.map(|number| Self(number.into())).ok_or(QuestionIdError)
+    }
+}
+
 /// A decision that is waited for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Decision {
     /// The request that gets the answer.
     pub request: RequestId,
+    /// Its name, for whoever answers.
+    pub id: QuestionId,
     /// What is asked, one line.
     pub question: Arc<str>,
     /// The agent was seen waiting since it asked.
@@ -49,11 +80,14 @@ impl Session {
         let pane = self.instances.get(&instance).copied().ok_or_else(gone)?;
         let entry = self.panes.get_mut(&pane).ok_or_else(gone)?;
         let question = plain_line(question, TITLE_CHARS);
-        let older = entry.decision.replace(Decision { request, question, seen_waiting: false });
-        if let Some(older) = older {
+        // Where the count begins differs from one server to the next.
+        let id = QuestionId(self.epoch.0.wrapping_add(request.0) & u64::from(u32::MAX));
+        let asked = Decision { request, id, question, seen_waiting: false };
+        if let Some(older) = entry.decision.replace(asked) {
             reply(out, older.request, Err(CommandError::Superseded(pane)));
+            publish(out, Event::DecisionEnded { pane, question: older.id });
         }
-        publish(out, Event::DecisionAsked { pane });
+        publish(out, Event::DecisionAsked { pane, question: id });
         // A look between its report and this may have said that it works.
         if self.heard(pane).is_none() {
             self.set_lifecycle(now, pane, Lifecycle::Blocked, out);
@@ -67,13 +101,18 @@ impl Session {
         &mut self,
         now: Now,
         pane: PaneId,
+        question: QuestionId,
         answer: Answer,
         out: &mut Vec<Effect>,
     ) -> Done {
         let entry = self.panes.get_mut(&pane).ok_or(CommandError::NoSuchPane(pane))?;
+        let open = entry.decision.as_ref().ok_or(CommandError::NoSuchDecision(pane))?;
+        if open.id != question {
+            return Err(CommandError::QuestionChanged { pane, asks: open.id });
+        }
         let decision = entry.decision.take().ok_or(CommandError::NoSuchDecision(pane))?;
         reply(out, decision.request, Ok(Reply::Decided(answer)));
-        publish(out, Event::DecisionEnded { pane });
+        publish(out, Event::DecisionEnded { pane, question });
         self.clear_request(now, pane, out);
         Ok(Reply::Done)
     }
@@ -140,7 +179,7 @@ impl PaneEntry {
         if let Some(decision) = self.decision.take() {
             let gone = CommandError::Gone("nobody decided before the one who asked went away");
             reply(out, decision.request, Err(gone));
-            publish(out, Event::DecisionEnded { pane });
+            publish(out, Event::DecisionEnded { pane, question: decision.id });
         }
     }
 }

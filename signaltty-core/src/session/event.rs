@@ -7,7 +7,7 @@ use crate::id::{NotificationId, PaneId, TabId, WorkspaceId};
 use crate::notification::Severity;
 use crate::pane::{Attention, ExitStatus, Lifecycle};
 use crate::restore::Refusal;
-use crate::session::VerdictWord;
+use crate::session::{QuestionId, VerdictWord};
 
 macro_rules! events {
     ($($(#[$doc:meta])* $name:ident { $($(#[$fdoc:meta])* $field:ident: $type:ty,)* } = $text:literal,)*) => {
@@ -111,6 +111,13 @@ events! {
         /// The conversation.
         id: AgentSessionId,
     } = "agent.bound",
+    /// Two panes have the same conversation open.
+    ConversationShared {
+        /// Which came to it.
+        pane: PaneId,
+        /// Which had it.
+        other: PaneId,
+    } = "conversation.shared",
     /// A resume went on to its next stage.
     ResumeStage {
         /// Which pane.
@@ -173,11 +180,15 @@ events! {
     DecisionAsked {
         /// Its pane.
         pane: PaneId,
+        /// Which question.
+        question: QuestionId,
     } = "decision.asked",
     /// It does not wait any more.
     DecisionEnded {
         /// Its pane.
         pane: PaneId,
+        /// Which question.
+        question: QuestionId,
     } = "decision.ended",
     /// Running turns were marked, to go on after a planned restart.
     TurnsMarked {

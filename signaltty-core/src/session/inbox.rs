@@ -32,7 +32,9 @@ impl Session {
             Command::NameGenerated { workspace, name } => {
                 self.end_naming(now, workspace, name.as_deref(), out)
             }
-            Command::Decide { pane, answer } => self.answer_decision(now, pane, answer, out),
+            Command::Decide { pane, question, answer } => {
+                self.answer_decision(now, pane, question, answer, out)
+            }
             Command::Withdraw { pane, asked } => self.withdraw_decision(now, pane, asked, out),
             _ => return None,
         })

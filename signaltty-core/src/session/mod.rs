@@ -30,10 +30,12 @@ mod refused;
 mod reported;
 mod restore;
 mod resume;
+mod sharing;
 mod shell;
 mod shutdown;
 mod structure;
 mod told;
+mod unproven;
 mod verify;
 mod view;
 mod watch;
@@ -46,7 +48,7 @@ use std::time::Duration;
 pub use check::Violation;
 pub use command::{Command, PaneSpec, SwitchChange};
 pub use continuing::{ContinueFailure, Delivery};
-pub use decision::{Answer, Decision};
+pub use decision::{Answer, Decision, QuestionId, QuestionIdError};
 pub use effect::{Effect, PaneVerdict, Program, Reply, SpawnCommand, VerdictWord};
 pub use event::Event;
 pub use input::{Input, PaneFact, ShutdownCause};
@@ -58,8 +60,8 @@ pub use view::{PaneView, TabView, WorkspaceView};
 pub use watch::{Awaited, Baseline, BaselineError, IdentityChanged};
 
 use crate::agent::{
-    AgentKind, AgentPolicy, AgentSessionId, Fingerprint, LaunchOptions, Moment, ProcessMark,
-    Receipt, ReportedArgv, VerifiedSession, Witness,
+    AgentKind, AgentPolicy, AgentSessionId, LaunchOptions, ProcessMark, Receipt, ReportedArgv,
+    SavedAgent, VerifiedSession,
 };
 use crate::env::ConfigEnv;
 use crate::id::{InstanceId, PaneId, RequestId, ServerEpoch, TabId, WorkspaceId};
@@ -190,10 +192,14 @@ struct Run {
     options: LaunchOptions,
     /// The end of such an agent, in case that a shutdown follows closely.
     left: Option<Ended>,
+    /// Another pane that has its conversation open, as it was told last.
+    shared: Option<PaneId>,
     /// A conversation that it shows and that has no anchor yet.
     candidate: Option<AgentSessionId>,
     /// The command that it reported for that conversation.
     reported: Option<(AgentSessionId, ReportedArgv)>,
+    /// The newest turn that it finished, where it names its turns.
+    finished: Option<Arc<str>>,
     /// The anchor is being taken, and whether it must be taken again after.
     anchoring: Option<bool>,
     /// When one was taken last.
@@ -212,17 +218,12 @@ struct Run {
     verified: Option<VerifiedSession>,
     /// Evidence of a resume that a person left open unconfirmed, as long as it
     /// can still be settled.
-    proof: Option<Proof>,
-}
-
-/// What is known of a resume after its deadline.
-#[derive(Debug, Clone)]
-struct Proof {
-    before: Fingerprint,
-    witnesses: Vec<Witness>,
-    /// The deadline, while records of what was shown at it are still being
-    /// read. What a person opens after it contradicts nothing.
-    moment: Moment,
+    proof: Option<unproven::Proof>,
+    /// What is known of the process while a resume of it has proven nothing.
+    unproven: Option<unproven::Unproven>,
+    /// What was saved of the agent before the one that it held previously was
+    /// to be reopened.
+    before: Option<Box<SavedAgent>>,
 }
 
 /// What a process says of itself while its conversation is not known. Counts
@@ -384,8 +385,11 @@ impl Session {
         }
         // `None`: the reply comes with a later input.
         let result = match command {
-            Command::Resume { pane, anyway, cwd } => {
+            Command::Resume { pane, anyway, previous: false, cwd } => {
                 self.begin_resume(now, request, pane, anyway, cwd, out).err().map(Err)
+            }
+            Command::Resume { pane, anyway, previous: true, cwd } => {
+                self.begin_previous(now, request, pane, anyway, cwd, out).err().map(Err)
             }
             Command::Restart { pane, config_env } => {
                 self.restart(request, pane, config_env, out).err().map(Err)

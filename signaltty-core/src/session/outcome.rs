@@ -81,6 +81,7 @@ impl Session {
             return;
         };
         let request = stage.request();
+        entry.take_back();
         entry.run = Run { ended: entry.run.ended, ..Run::default() };
         entry.settle();
         self.drop_attempt(pane);
@@ -180,6 +181,7 @@ impl Session {
         if let Some(entry) = self.panes.get_mut(&pane) {
             entry.run.reopened = true;
             entry.run.verdict = Some(verdict.clone());
+            entry.run.before = None;
             if let Some(agent) = &mut entry.edit().agent {
                 if agent.place == AgentPlace::Left {
                     // It is open again, in the slot of the shell.
@@ -254,6 +256,7 @@ impl Session {
                 continue;
             };
             let (request, instance) = (stage.request(), stage.instance());
+            entry.take_back();
             entry.run = Run { ended: entry.run.ended, ..Run::default() };
             entry.attempt = None;
             entry.settle();

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use crate::id::{NotificationId, PaneId, TabId, WorkspaceId};
 use crate::layout::EditError;
 use crate::restore::{FailureCode, Refusal};
+use crate::session::QuestionId;
 
 /// Why a command was refused. Nothing has changed then, except that a pane notes
 /// why its resume was refused.
@@ -26,6 +27,16 @@ pub enum CommandError {
     /// Nothing waits for a decision in the pane.
     #[error("nothing in pane {0} waits for a decision; `signaltty ls` shows where something does")]
     NoSuchDecision(PaneId),
+    /// The pane asks for something else than what the answer is for.
+    #[error(
+        "pane {pane} asks something else by now, so nothing was decided; look at it and answer {asks}"
+    )]
+    QuestionChanged {
+        /// The pane.
+        pane: PaneId,
+        /// What it asks now.
+        asks: QuestionId,
+    },
     /// A newer decision took the place of this one.
     #[error("pane {0} asked for something newer, so this was not decided; answer what it asks now")]
     Superseded(PaneId),
@@ -161,6 +172,7 @@ impl CommandError {
         Self::NoSuchWorkspace(_) => "NO_SUCH_WORKSPACE",
         Self::NoSuchNotification(_) => "NO_SUCH_NOTIFICATION",
         Self::NoSuchDecision(_) => "NO_SUCH_DECISION",
+        Self::QuestionChanged { .. } => "QUESTION_CHANGED",
         Self::Superseded(_) => "SUPERSEDED",
         Self::IdInUse(_) => "INTERNAL",
         Self::NoRoom(_) => "NO_ROOM",

@@ -11,6 +11,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::process::Restarting;
+use super::unproven::Unproven;
 use super::{
     CommandError, Effect, Event, PaneVerdict, Program, Reply, Run, Session, SpawnCommand,
     VerdictWord, publish, reply,
@@ -210,6 +211,7 @@ impl Session {
             home: Some(home),
             reopened: true,
             verdict: Some(verdict.clone()),
+            unproven: Some(Unproven::default()),
             ..Run::default()
         };
         let mut id = None;

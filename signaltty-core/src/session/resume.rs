@@ -8,6 +8,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use super::sharing::duplicate;
 use super::{CommandError, Effect, Event, Program, Run, Session, SpawnCommand, publish};
 use crate::agent::{
     AgentKind, AgentPolicy, Conversation, Fingerprint, Relation, SavedAgent, TurnRecord, Widening,
@@ -46,12 +47,7 @@ impl Session {
             conversation.cwd = cwd;
         }
         if let Some(other) = self.holder_of(pane, &kind, &conversation) {
-            let message = format!(
-                "conversation {} is open in pane {other} already, and can be open only once; go on \
-                 there: signaltty attach {other}",
-                conversation.id
-            );
-            self.fail_resume(now, pane, Refusal::new(FailureCode::Duplicate, message), out);
+            self.fail_resume(now, pane, duplicate(&conversation, other), out);
             let refusal = self.last_refusal(pane);
             return Err(CommandError::ResumeRefused { pane, refusal, evidence: Vec::new() });
         }
@@ -86,28 +82,6 @@ impl Session {
         self.publish_state(pane, out);
     }
 
-    /// Another pane that has the conversation open or is about to (D-13).
-    pub(super) fn holder_of(
-        &self,
-        pane: PaneId,
-        kind: &AgentKind,
-        wanted: &Conversation,
-    ) -> Option<PaneId> {
-        let holds = |entry: &super::PaneEntry| {
-            let agent = entry.record.agent.as_ref();
-            let agent = agent.filter(|agent| agent.kind == *kind);
-            let saved = agent.and_then(|agent| agent.conversation.as_ref());
-            // One that it shows and that is not anchored yet is open as well.
-            let shown = entry.run.candidate.as_ref().zip(entry.run.home.as_ref());
-            let shown = shown.filter(|_| agent.is_some());
-            let resuming = matches!(entry.state, PaneState::Resuming(_));
-            saved.is_some_and(|s| s.same_as(wanted) && (entry.holds_open() || resuming))
-                || shown.is_some_and(|(id, (_, env))| *id == wanted.id && *env == wanted.config_env)
-        };
-        let mut others = self.panes.holders(&wanted.id).filter(|id| *id != pane);
-        others.find(|id| self.panes.get(id).is_some_and(holds))
-    }
-
     pub(super) fn preflighted(
         &mut self,
         now: Now,
@@ -127,6 +101,10 @@ impl Session {
         };
         if ours != request {
             return;
+        }
+        let elsewhere = result.as_ref().ok().and_then(|f| self.found_elsewhere(pane, f));
+        if let Some(refusal) = elsewhere {
+            return self.refuse_resume(now, pane, refusal, Vec::new(), out);
         }
         if request.is_none() {
             return self.checked_by_itself(now, pane, result, out);

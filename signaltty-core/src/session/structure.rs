@@ -10,7 +10,6 @@ use super::{
     Command, CommandError, Effect, Event, Reply, Session, SwitchChange, TITLE_CHARS,
     WorkspaceEntry, plain_line, publish, reply,
 };
-use crate::agent::Conversation;
 use crate::id::{PaneId, RequestId, TabId, WorkspaceId};
 use crate::layout::{Closed, Point, Rect, Size, rects};
 use crate::restore::PaneState;
@@ -303,10 +302,4 @@ pub(super) fn at_least_one(size: Size) -> Size {
 pub(super) fn program_name(argv: &[std::ffi::OsString]) -> Arc<str> {
     let name = argv.first().and_then(|program| Path::new(program).file_name());
     plain_line(&name.unwrap_or_default().to_string_lossy(), TITLE_CHARS)
-}
-
-impl Conversation {
-    pub(super) fn same_as(&self, other: &Self) -> bool {
-        self.id == other.id && self.config_env == other.config_env
-    }
 }

@@ -7,7 +7,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::attempts::Step;
-use super::{Effect, Proof, Session, VerdictWord};
+use super::unproven::{Proof, Unproven};
+use super::{Effect, Session, VerdictWord};
 use crate::agent::{
     AgentKind, AgentPolicy, AgentSessionId, Conversation, Fingerprint, Moment, RecordRead,
     Relation, Verdict, VerifiedSession, Witness, judge,
@@ -129,6 +130,8 @@ impl Session {
                 let provable = before.clone().filter(|_| !policy.required.is_empty());
                 let proof =
                     provable.map(|before| Proof { before, witnesses: witnesses.clone(), moment });
+                let overrode = before.is_none();
+                let unproven = Unproven::new(witnesses, overrode);
                 let word = VerdictWord::Unconfirmed;
                 let silent = policy.silent_until_prompt;
                 let by_itself = request.is_none();
@@ -139,8 +142,13 @@ impl Session {
                 }
                 if let Some(entry) = self.panes.get_mut(&pane) {
                     entry.run.proof = proof;
+                    entry.run.unproven = Some(unproven);
                 }
                 self.note_unconfirmed(now, pane, silent);
+                if overrode {
+                    // How much was said until now, to see what is said after.
+                    self.take_anchor(pane, true, out);
+                }
             }
             Verdict::Unconfirmed => {}
         }
@@ -156,8 +164,16 @@ impl Session {
         evidence: Vec<Arc<str>>,
         out: &mut Vec<Effect>,
     ) {
+        let by_hand = request.is_some();
         if let Some(entry) = self.panes.get_mut(&pane) {
             entry.run.verified = Some(session.clone());
+            // Its person saw both, and took this one.
+            if by_hand
+                && entry.run.before.is_none()
+                && let Some(agent) = &mut entry.edit().agent
+            {
+                agent.previous = None;
+            }
         }
         let attempt = self.take_attempt(pane);
         let (id, word) = (session.id().clone(), VerdictWord::Verified);

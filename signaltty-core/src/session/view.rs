@@ -37,6 +37,8 @@ pub struct PaneView<'a> {
     pub decision: Option<&'a Decision>,
     /// A conversation that its agent shows and that nobody has used yet.
     pub candidate: Option<&'a AgentSessionId>,
+    /// Another pane that has the same conversation open.
+    pub shared_with: Option<PaneId>,
     /// The agent that a person started in its shell and that runs now.
     pub followed: Option<&'a AgentKind>,
     /// The last tool call before an interruption, where a record told it.
@@ -66,6 +68,7 @@ impl Session {
             verdict: entry.run.verdict.as_ref(),
             decision: entry.decision.as_ref(),
             candidate: entry.run.candidate.as_ref(),
+            shared_with: self.shared_with(id),
             followed: entry.run.followed.as_ref().map(|(kind, _)| kind),
             receipt: entry.receipt.as_ref(),
         })

@@ -66,6 +66,7 @@ pub fn command(what: u8, a: u8, b: u8) -> Command {
         _ => Command::Resume {
             pane: pane(b),
             anyway: a == 0,
+            previous: a == 2,
             cwd: (a == 1).then(|| "/moved".into()),
         },
     }
@@ -77,7 +78,10 @@ fn arrangement(a: u8, b: u8) -> Command {
         0 => Command::FocusPane(pane(b)),
         1 => Command::MoveTab { tab: tab(b), position: 1 },
         2 if b < 3 => Command::MoveWorkspace { workspace: ws(b), position: 0 },
-        2 => Command::Decide { pane: pane(b - 2), answer: Answer::Deny },
+        2 => {
+            let question = format!("q{b:08x}").parse().unwrap();
+            Command::Decide { pane: pane(b - 2), question, answer: Answer::Deny }
+        }
         _ if b % 2 == 0 => Command::Equalise(tab(b)),
         _ => Command::SetWeight { pane: pane(b), axis: None, weight },
     }

@@ -11,7 +11,7 @@ use signaltty_core::session::{
 use signaltty_core::time::UnixMillis;
 use signaltty_core::workspace::Naming;
 
-use crate::support::words::deeds;
+use crate::support::words::{deeds, words};
 use crate::support::{World, pane, reply_of, shell, ws};
 
 fn notification(n: u8) -> NotificationId {
@@ -77,8 +77,32 @@ fn asks(world: &mut World, instance: InstanceId) -> Vec<Effect> {
     world.ask(Command::Ask { instance, question: "run rm?".into() })
 }
 
-fn decide(answer: Answer) -> Command {
-    Command::Decide { pane: pane(1), answer }
+/// Decides what the pane asks now, or asked last.
+fn decide(world: &World, answer: Answer) -> Command {
+    let open = world.pane(pane(1)).decision.map(|decision| decision.id);
+    let question = open.unwrap_or_else(|| "q00000000".parse().unwrap());
+    Command::Decide { pane: pane(1), question, answer }
+}
+
+#[test]
+fn s0_42_an_answer_is_for_the_question_that_was_seen_and_for_no_newer_one() {
+    let mut world = World::new();
+    let instance = world.workspace(1, shell());
+    asks(&mut world, instance);
+    let seen = decide(&world, Answer::Allow);
+    // Before the answer arrives it asks for something else.
+    let asked = words(&world.ask(Command::Ask { instance, question: "run it all?".into() }));
+    assert!(asked.contains(&"err SUPERSEDED".into()), "{asked:?}");
+    assert!(asked.contains(&"~decision.ended".into()), "{asked:?}");
+    assert_eq!(deeds(&world.ask(seen)), ["err QUESTION_CHANGED"]);
+    assert_eq!(world.pane(pane(1)).decision.unwrap().question.as_ref(), "run it all?");
+    let now = decide(&world, Answer::Deny);
+    let effects = world.ask(now);
+    let told = effects.iter().any(|effect| {
+        matches!(effect, Effect::Reply { result: Ok(Reply::Decided(Answer::Deny)), .. })
+    });
+    assert!(told, "{effects:?}");
+    world.settled();
 }
 
 #[test]
@@ -88,10 +112,19 @@ fn a_decision_is_answered_once_and_survives_being_looked_at() {
     assert_eq!(deeds(&asks(&mut world, instance)), Vec::<String>::new());
     world.ask(Command::MarkSeen(pane(1)));
     assert_eq!(attention(&world), Attention::PermissionRequired);
-    let effects = world.ask(decide(Answer::Allow));
+    let effects = {
+        let decide = decide(&world, Answer::Allow);
+        world.ask(decide)
+    };
     assert_eq!(reply_of(&effects), &Ok(Reply::Decided(Answer::Allow)));
     assert_eq!(attention(&world), Attention::Unread);
-    assert_eq!(deeds(&world.ask(decide(Answer::Allow))), ["err NO_SUCH_DECISION"]);
+    assert_eq!(
+        deeds(&{
+            let decide = decide(&world, Answer::Allow);
+            world.ask(decide)
+        }),
+        ["err NO_SUCH_DECISION"]
+    );
     world.settled();
 }
 
@@ -121,7 +154,10 @@ fn a_decision_that_was_made_in_the_terminal_is_not_asked_for_any_more() {
             ends,
             "{shown:?} {told:?}"
         );
-        let late = deeds(&world.ask(decide(Answer::Allow)));
+        let late = deeds(&{
+            let decide = decide(&world, Answer::Allow);
+            world.ask(decide)
+        });
         assert_eq!(late.iter().any(|deed| deed == "err NO_SUCH_DECISION"), ends, "{shown:?}");
     }
 }
@@ -135,7 +171,10 @@ fn a_question_holds_against_a_record_that_shows_none() {
     let seen = |world: &World| (world.pane(pane(1)).record.lifecycle, attention(world));
     world.does(instance, Lifecycle::Working);
     assert_eq!(seen(&world), (Lifecycle::Blocked, Attention::PermissionRequired));
-    world.ask(decide(Answer::Allow));
+    {
+        let decide = decide(&world, Answer::Allow);
+        world.ask(decide)
+    };
     world.does(instance, Lifecycle::Working);
     assert_eq!(seen(&world).0, Lifecycle::Working);
 }
@@ -171,7 +210,13 @@ fn s0_42_no_decision_outlives_its_process_or_its_server() {
         world.settled();
         if end == 3 {
             assert_eq!(attention(&world), Attention::PermissionRequired);
-            assert_eq!(deeds(&world.ask(decide(Answer::Allow))), ["err NO_SUCH_DECISION"]);
+            assert_eq!(
+                deeds(&{
+                    let decide = decide(&world, Answer::Allow);
+                    world.ask(decide)
+                }),
+                ["err NO_SUCH_DECISION"]
+            );
         }
         assert_eq!(deeds(&asks(&mut world, instance)).len(), 1, "nobody is asked any more");
     }

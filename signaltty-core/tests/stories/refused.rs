@@ -66,7 +66,7 @@ fn a_look_before_a_start_that_never_ends_is_refused() {
 fn d3_some_refusals_can_be_overridden_by_hand_and_then_prove_nothing() {
     for code in FailureCode::ALL.iter().copied() {
         let mut world = tombstone();
-        world.ask(Command::Resume { pane: pane(1), anyway: true, cwd: None });
+        world.ask(Command::Resume { pane: pane(1), anyway: true, previous: false, cwd: None });
         let effects = deeds(&world.preflight(1, Err(refusal(code))));
         if !code.can_be_overridden() {
             assert_eq!(effects, [format!("err RESUME_REFUSED {code}")]);
@@ -92,7 +92,7 @@ fn d3_a_rewritten_record_is_one_key_more() {
     let effects = deeds(&world.preflight(1, Ok(rewritten.clone())));
     assert_eq!(effects, ["err RESUME_REFUSED rewritten"]);
     kept(&world, &before, FailureCode::Rewritten);
-    world.ask(Command::Resume { pane: pane(1), anyway: true, cwd: None });
+    world.ask(Command::Resume { pane: pane(1), anyway: true, previous: false, cwd: None });
     let effects = deeds(&world.preflight(1, Ok(rewritten)));
     assert_eq!(effects, ["spawn official claude A"]);
 }

@@ -164,7 +164,12 @@ fn d23_another_directory_is_saved_on_proof_only() {
     };
     for proven in [true, false] {
         let mut world = tombstone();
-        world.ask(Command::Resume { pane: pane(1), anyway: false, cwd: Some("/moved".into()) });
+        world.ask(Command::Resume {
+            pane: pane(1),
+            anyway: false,
+            previous: false,
+            cwd: Some("/moved".into()),
+        });
         let effects = world.preflight(1, Ok(extends("A", 1)));
         let Effect::Spawn { instance, command, .. } = effects.last().unwrap() else {
             panic!("{effects:?}")

@@ -21,7 +21,7 @@ fn by_hand(world: &mut World, n: u8) -> InstanceId {
         finds(world, instance, &[found("claude", 10, true)]),
         ["follow claude 10", "observe claude"]
     );
-    assert_eq!(words(&world.shows(instance, "A")), ["anchor A"]);
+    assert_eq!(words(&world.shows(instance, "A"))[0], "anchor A");
     assert_eq!(words(&world.anchored(instance, "A", 1)), ["~agent.bound A"]);
     instance
 }

@@ -257,7 +257,7 @@ pub fn split(of: u8, n: u8, spec: PaneSpec) -> Command {
 }
 
 pub fn resume(n: u8) -> Command {
-    Command::Resume { pane: pane(n), anyway: false, cwd: None }
+    Command::Resume { pane: pane(n), anyway: false, previous: false, cwd: None }
 }
 
 pub fn spawn_of(effects: &[Effect]) -> InstanceId {

@@ -113,7 +113,7 @@ fn not_started(kind: &str, read: &Read, code: FailureCode, always: bool) {
     let refused = [format!("err RESUME_REFUSED {code}")];
     assert_eq!(deeds(&world.preflight(1, read.clone())), refused);
     assert_eq!((world.state(pane(1)), world.failure(1)), ("resumable", Some(code)));
-    world.ask(Command::Resume { pane: pane(1), anyway: true, cwd: None });
+    world.ask(Command::Resume { pane: pane(1), anyway: true, previous: false, cwd: None });
     let effects = deeds(&world.preflight(1, read.clone()));
     if always {
         assert_eq!(effects, refused);

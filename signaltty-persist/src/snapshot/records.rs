@@ -152,6 +152,10 @@ pub(super) struct AgentV1 {
     pub(super) kind: String,
     #[serde(default)]
     pub(super) conversation: Option<Part<ConversationV1>>,
+    /// Absent unless a resume proved nothing and its agent went on with another
+    /// conversation: the one that was to be reopened.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) previous: Option<Part<ConversationV1>>,
     #[serde(default)]
     pub(super) reported_argv: Option<Vec<OsText>>,
     #[serde(default)]

@@ -22,13 +22,14 @@ pub(super) fn agent() -> impl Strategy<Value = SavedAgent> {
     let argv = option::of(vec(os(), 0..3));
     let failure = option::of((select(FailureCode::ALL), text(), any::<u64>()));
     let place = select(&[AgentPlace::Own, AgentPlace::Shell, AgentPlace::Left][..]);
-    let flags = (any::<bool>(), any::<bool>(), place, options());
+    let flags = (any::<bool>(), any::<bool>(), place, options(), option::of(conversation()));
     (kind, option::of(conversation()), argv, failure, flags, turns(), continuity()).prop_map(
         |(kind, conversation, argv, failure, flags, turns, continuity)| SavedAgent {
             place: flags.2,
             options: flags.3,
             kind: kind.parse().unwrap(),
             conversation,
+            previous: flags.4,
             reported_argv: argv.map(ReportedArgv),
             last_failure: failure.map(|(code, message, at)| ResumeFailure {
                 refusal: Refusal::new(code, message),

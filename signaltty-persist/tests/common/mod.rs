@@ -138,6 +138,7 @@ pub(crate) fn pane(n: u8) -> SavedPane {
                 }),
                 previous: None,
             }),
+            previous: None,
             reported_argv: None,
             last_failure: Some(ResumeFailure {
                 refusal: Refusal::new(FailureCode::Busy, "another process has it"),

@@ -90,7 +90,7 @@ const EXAMPLES: &[(&str, &[&str])] = &[
     ("worktree open", &["signaltty worktree open fix/login"]),
     ("worktree remove", &["signaltty worktree remove fix/login"]),
     ("forget", &["signaltty forget pane_abc", "signaltty forget api"]),
-    ("answer", &["signaltty answer api allow", "signaltty answer api deny"]),
+    ("answer", &["signaltty answer api allow --question q1f09ac27"]),
     ("resume", &["signaltty resume api", "signaltty resume api --cwd src/moved"]),
     (
         "wait",

@@ -12,7 +12,7 @@ use super::text::Colours;
 use super::{Context, Failure, place, safe, screen, words};
 use crate::protocol::{
     Answer, PaneAgain, PaneAnswer, PaneInfo, PaneKeys, PaneMove, PaneRead, PaneRef, PaneRename,
-    PaneSend, PaneSignal, PaneSplit, PaneSwap, PaneText, PaneWeight, SplitDirection, WireOs,
+    PaneSend, PaneSignal, PaneSplit, PaneSwap, PaneText, PaneWeight, SplitDirection, WireOs, code,
     key_bytes,
 };
 
@@ -23,6 +23,10 @@ pub(super) struct AnswerArgs {
     pane: String,
     /// Yes, this once, or no
     answer: Word,
+    /// Which question, as `ls` and `pane info` show it; where the agent asks
+    /// something else by now, nothing is decided
+    #[arg(long, value_name = "ID")]
+    question: Option<String>,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -37,8 +41,35 @@ pub(super) async fn answer(context: &Context, args: AnswerArgs) -> Result<(), Fa
         Word::Allow => Answer::Allow,
         Word::Deny => Answer::Deny,
     };
-    let ask = PaneAnswer { pane: args.pane, answer };
+    let decision_id = match args.question {
+        Some(question) => question,
+        // An answer is for what its person saw, which nobody knows here.
+        None => return Err(unseen(context, args.pane, answer).await?),
+    };
+    let ask = PaneAnswer { pane: args.pane, decision_id, answer };
     context.order("pane.answer", &ask).await
+}
+
+/// What to do where an answer does not say for which question it is.
+async fn unseen(context: &Context, pane: String, answer: Answer) -> Result<Failure, Failure> {
+    let mut client = context.client().await?;
+    let info: PaneInfo = client.call("pane.info", &PaneRef { pane }).await?;
+    let id = safe(&info.pane.id);
+    Ok(match (&info.pane.decision_id, &info.pane.decision) {
+        (Some(question), Some(text)) => {
+            let word = if answer == Answer::Allow { "allow" } else { "deny" };
+            Failure::Usage(format!(
+                "an answer says which question it is for; {id} asks now: {}; answer that with: \
+                 signaltty answer {id} {word} --question {}",
+                safe(text),
+                safe(question)
+            ))
+        }
+        _ => Failure::new(
+            code::NO_SUCH_DECISION,
+            format!("nothing in pane {id} waits for a decision"),
+        ),
+    })
 }
 
 /// Verbs about panes. PANE is an id or the start of one.

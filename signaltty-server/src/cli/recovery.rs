@@ -83,7 +83,8 @@ pub(super) async fn all(context: &Context, workspace: Option<&str>) -> Result<Ex
     for (number, pane) in panes.iter().enumerate() {
         let id = pane.id.clone();
         let env = place::environment();
-        let params = PaneResume { pane: id.clone(), anyway: false, cwd: None, env };
+        let params =
+            PaneResume { pane: id.clone(), anyway: false, previous: false, cwd: None, env };
         let what = format!("{} {}", bar(number, panes.len()), safe(&pane.title));
         let call = client.call::<_, Value>("pane.resume", &params);
         let line = match Spinner::new(context, what).during(call).await {

@@ -21,7 +21,7 @@ pub(super) struct ResumeArgs {
     #[arg(required_unless_present = "all")]
     pane: Option<String>,
     /// Every resumable pane, of a workspace where one is named
-    #[arg(long, conflicts_with_all = ["cwd", "anyway"])]
+    #[arg(long, conflicts_with_all = ["cwd", "anyway", "previous"])]
     all: bool,
     /// Start there instead of in the conversation's own directory
     #[arg(long, value_name = "DIR")]
@@ -29,6 +29,10 @@ pub(super) struct ResumeArgs {
     /// Although something differs; the conversation stays unconfirmed
     #[arg(long)]
     anyway: bool,
+    /// The conversation that the pane kept when nothing proved that it was
+    /// reopened; the present one is kept in its place
+    #[arg(long)]
+    previous: bool,
 }
 
 /// Runs `resume`.
@@ -42,6 +46,7 @@ pub(super) async fn run(context: &Context, args: ResumeArgs) -> Result<Exit, Fai
     let mut params = PaneResume {
         pane: args.pane.unwrap_or_default(),
         anyway: args.anyway,
+        previous: args.previous,
         cwd: cwd.map(|dir| WireOs(dir.into())),
         env: place::environment(),
     };

@@ -291,6 +291,8 @@ fn pane(state: &str) -> PaneNode {
         missing_env: Vec::new(),
         agent: Some(AgentNode {
             kind: "claude".into(),
+            previous_session_id: None,
+            shared_with: None,
             agent_session_id: Some("c1".into()),
             place: "own".into(),
             verdict: Some("verified".into()),
@@ -308,6 +310,7 @@ fn pane(state: &str) -> PaneNode {
             integration: None,
         }),
         decision: None,
+        decision_id: None,
         created_at: "2026-03-10T11:00:00Z".into(),
     }
 }

@@ -99,6 +99,14 @@ pub(crate) fn notes(pane: &PaneNode, now: Timestamp) -> Vec<Note> {
         note(Weight::Hint, format!("asks for a permission: {}", safe(question)));
     }
     if let Some(agent) = &pane.agent {
+        if let Some(other) = &agent.shared_with {
+            let text = format!(
+                "its conversation is open in pane {} too, and what one of them writes is lost; \
+                 end one of the two",
+                safe(other)
+            );
+            note(Weight::Grave, text);
+        }
         if agent.interrupted {
             let text = match agent.attempts {
                 0 => "a turn was interrupted".to_owned(),
@@ -127,6 +135,15 @@ pub(crate) fn notes(pane: &PaneNode, now: Timestamp) -> Vec<Note> {
         }
         if let Some(failure) = &agent.last_failure {
             note(Weight::Grave, failure_words(pane, failure, now));
+        }
+        if let Some(previous) = &agent.previous_session_id {
+            let text = format!(
+                "conversation {} was to be reopened here, nothing proved that it was, and the \
+                 agent went on with another; it is kept: signaltty resume {} --previous",
+                safe(previous),
+                safe(&pane.id)
+            );
+            note(Weight::Hint, text);
         }
         if let Some(argv) = &agent.reported_argv {
             let text = format!("reopened by hand, with its own command: {}", command_words(argv));
@@ -166,11 +183,14 @@ pub(crate) fn told_by(node: &NotificationNode) -> Option<String> {
 /// The notes of a pane, and the commands that can be given about it.
 pub(super) fn remarks(pane: &PaneNode, now: Timestamp) -> Vec<String> {
     let mut lines: Vec<String> = notes(pane, now).into_iter().map(|note| note.text).collect();
-    if pane.decision.is_some() {
+    if let Some(question) = &pane.decision_id {
         // Right behind what is asked, which is the first note.
-        let id = safe(&pane.id);
+        let (id, question) = (safe(&pane.id), safe(question));
         let at = lines.len().min(1);
-        lines.insert(at, format!("decide with: signaltty answer {id} allow, or deny"));
+        lines.insert(
+            at,
+            format!("decide with: signaltty answer {id} allow --question {question}, or deny"),
+        );
     }
     lines.extend(advice(pane));
     lines

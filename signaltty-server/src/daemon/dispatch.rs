@@ -8,7 +8,9 @@ use serde_json::{Value, json};
 use signaltty_core::env::{ConfigEnv, SavedEnv};
 use signaltty_core::id::{PaneId, TabId, WorkspaceId};
 use signaltty_core::pane::PaneSignal;
-use signaltty_core::session::{Answer as Decision, Command, Input, PaneSpec, SwitchChange};
+use signaltty_core::session::{
+    Answer as Decision, Command, Input, PaneSpec, QuestionIdError, SwitchChange,
+};
 use signaltty_persist::redact::without_keys;
 use tokio::sync::oneshot;
 
@@ -166,7 +168,10 @@ impl Daemon {
                     wire::Answer::Allow => Decision::Allow,
                     wire::Answer::Deny => Decision::Deny,
                 };
-                plain(Command::Decide { pane, answer })
+                let question = ask.decision_id.parse().map_err(|error: QuestionIdError| {
+                    WireError::new(code::BAD_PARAMS, format!("`decision_id`: {error}"))
+                })?;
+                plain(Command::Decide { pane, question, answer })
             }
             "pane.close" => plain(Command::ClosePane(self.pane(params)?)),
             "pane.terminate" => plain(Command::Terminate(self.pane(params)?)),
@@ -197,7 +202,8 @@ impl Daemon {
                 let ask: wire::PaneResume = parse(params)?;
                 let pane = resolve::pane(session, &ask.pane)?;
                 let cwd = ask.cwd.map(|cwd| absolute("cwd", cwd)).transpose()?;
-                let command = Command::Resume { pane, anyway: ask.anyway, cwd };
+                let command =
+                    Command::Resume { pane, anyway: ask.anyway, previous: ask.previous, cwd };
                 Ok((command, environment(ask.env)?))
             }
             "pane.continue" => {

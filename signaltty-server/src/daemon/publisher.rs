@@ -225,11 +225,9 @@ fn payload(event: &Event) -> Value {
         Event::TabCreated { tab } | Event::TabUpdated { tab } | Event::TabClosed { tab } => {
             to_value(wire::TabEvent { tab_id: tab.to_string() })
         }
-        Event::PaneCreated { pane }
-        | Event::PaneUpdated { pane }
-        | Event::PaneClosed { pane }
-        | Event::DecisionAsked { pane }
-        | Event::DecisionEnded { pane } => to_value(wire::PaneEvent { pane_id: pane.to_string() }),
+        Event::PaneCreated { pane } | Event::PaneUpdated { pane } | Event::PaneClosed { pane } => {
+            to_value(wire::PaneEvent { pane_id: pane.to_string() })
+        }
         Event::PaneState { pane, state } => {
             to_value(wire::PaneStateEvent { pane_id: pane.to_string(), state: text(state) })
         }
@@ -245,6 +243,16 @@ fn payload(event: &Event) -> Value {
         Event::AttentionChanged { pane, attention } => to_value(wire::AttentionEvent {
             pane_id: pane.to_string(),
             attention: attention.to_string(),
+        }),
+        Event::DecisionAsked { pane, question } | Event::DecisionEnded { pane, question } => {
+            to_value(wire::DecisionEvent {
+                pane_id: pane.to_string(),
+                decision_id: question.to_string(),
+            })
+        }
+        Event::ConversationShared { pane, other } => to_value(wire::SharedEvent {
+            pane_id: pane.to_string(),
+            with_pane_id: other.to_string(),
         }),
         Event::AgentBound { pane, id } => to_value(wire::BoundEvent {
             pane_id: pane.to_string(),

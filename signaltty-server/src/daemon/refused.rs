@@ -44,6 +44,7 @@ fn command_errors() -> Vec<CommandError> {
         E::NoSuchWorkspace(WorkspaceId::from_random([0; 10])),
         E::NoSuchNotification(NotificationId::from_random([0; 10])),
         E::NoSuchDecision(pane),
+        E::QuestionChanged { pane, asks: "q00000007".parse().unwrap() },
         E::Superseded(pane),
         E::IdInUse("pane"),
         E::NoRoom("there is no room".to_owned()),

@@ -83,6 +83,7 @@ pub(crate) fn pane(view: &PaneView<'_>, notes: &Notes) -> PaneNode {
         agent: record.agent.as_ref().map(|saved| agent(view, saved, note)),
         missing_env: note.map(|note| note.missing_env.clone()).unwrap_or_default(),
         decision: view.decision.map(|decision| decision.question.to_string()),
+        decision_id: view.decision.map(|decision| decision.id.to_string()),
         created_at: rfc3339(record.created_at),
     }
 }
@@ -113,6 +114,7 @@ fn agent(view: &PaneView<'_>, saved: &SavedAgent, note: Option<&Note>) -> AgentN
     AgentNode {
         kind: kind.to_string(),
         agent_session_id: shown.map(ToString::to_string),
+        previous_session_id: saved.previous.as_ref().map(|previous| previous.id.to_string()),
         place: saved.place.as_str().to_owned(),
         verdict: view.verdict.map(|verdict| verdict.word.as_str().to_owned()),
         evidence: view
@@ -122,6 +124,7 @@ fn agent(view: &PaneView<'_>, saved: &SavedAgent, note: Option<&Note>) -> AgentN
         verdict_at: view.verdict.map(|verdict| rfc3339(verdict.at)),
         resumed: saved.continuity.resumed,
         proven_at: saved.continuity.proven_at.map(rfc3339),
+        shared_with: view.shared_with.map(|pane| pane.to_string()),
         interrupted: saved.interrupted,
         question_expired: saved.question_expired,
         marked: saved.turns.marker().is_some(),

@@ -119,8 +119,13 @@ impl Story<'_> {
     /// The environment is that of any other shell: where the agent keeps its
     /// conversations is the server's to know.
     pub(super) async fn try_resume(&mut self, pane: &str) -> Result<Resumed, ClientError> {
-        let params =
-            PaneResume { pane: pane.to_owned(), anyway: false, cwd: None, env: environment() };
+        let params = PaneResume {
+            pane: pane.to_owned(),
+            anyway: false,
+            previous: false,
+            cwd: None,
+            env: environment(),
+        };
         let socket = self.place.paths.socket.clone();
         let client = self.client.as_mut().ok_or(ClientError::NoServer { socket })?;
         client.call_within(RESUME_LIMIT, "pane.resume", &params).await

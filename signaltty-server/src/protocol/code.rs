@@ -71,6 +71,8 @@ codes! {
     PANE_LIVE,
     /// No process runs in the pane.
     PANE_NOT_LIVE,
+    /// The agent asks something else than what the answer is for.
+    QUESTION_CHANGED,
     /// Too many connections, too many requests, or more than the pane takes.
     RATE_LIMITED,
     /// The conversation was not reopened; the details say why.

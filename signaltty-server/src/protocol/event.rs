@@ -84,6 +84,20 @@ payloads! {
         /// The conversation.
         agent_session_id: String,
     }
+    /// An agent asks for a decision, or does not any more.
+    DecisionEvent {
+        /// Its pane.
+        pane_id: String,
+        /// Which question: an answer names it.
+        decision_id: String,
+    }
+    /// Two panes have the same conversation open.
+    SharedEvent {
+        /// The one that came to it.
+        pane_id: String,
+        /// The one that had it.
+        with_pane_id: String,
+    }
     /// A resume went on to its next stage.
     StageEvent {
         /// Which pane.

@@ -25,9 +25,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 pub use event::{
-    AcceptedEvent, AttentionEvent, BoundEvent, EventLine, FailureEvent, LifecycleEvent,
-    MarkedEvent, MissedEvent, NotificationEvent, NotificationReadEvent, PaneEvent, PaneExitedEvent,
-    PaneStateEvent, SettledEvent, StageEvent, TabEvent, VerdictEvent, WorkspaceEvent,
+    AcceptedEvent, AttentionEvent, BoundEvent, DecisionEvent, EventLine, FailureEvent,
+    LifecycleEvent, MarkedEvent, MissedEvent, NotificationEvent, NotificationReadEvent, PaneEvent,
+    PaneExitedEvent, PaneStateEvent, SettledEvent, SharedEvent, StageEvent, TabEvent, VerdictEvent,
+    WorkspaceEvent,
 };
 pub use keys::{KeyError, key_bytes};
 pub use method::{EVENTS, METHODS};

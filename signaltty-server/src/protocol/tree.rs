@@ -78,6 +78,10 @@ pub struct PaneNode {
     /// The permission that its agent waits for, which `pane.answer` answers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub decision: Option<String>,
+    /// Which question that is; `pane.answer` names it, so that no newer one gets
+    /// an answer that was meant for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub decision_id: Option<String>,
     /// When it was made, in RFC 3339.
     pub created_at: String,
 }
@@ -98,6 +102,11 @@ pub struct ExitNode {
 pub struct AgentNode {
     pub kind: String,
     pub agent_session_id: Option<String>,
+    /// The conversation that was to be reopened when nothing proved that it was
+    /// and the agent went on with the present one; `pane.resume` with `previous`
+    /// reopens it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub previous_session_id: Option<String>,
     /// `verified`, `unconfirmed`, `contradicted`, or null where nothing is
     /// known of a running process.
     pub verdict: Option<String>,
@@ -111,6 +120,10 @@ pub struct AgentNode {
     /// When it was proven last, in RFC 3339.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub proven_at: Option<String>,
+    /// Another pane that has the same conversation open: what one of the two
+    /// writes is lost.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shared_with: Option<String>,
     pub interrupted: bool,
     /// It waited for an answer when its process went away; nobody can give one
     /// any more.

@@ -15,7 +15,19 @@ pub(crate) enum Dialog {
     /// Whether to do something that cannot be undone.
     Confirm(Confirm),
     /// What an agent asks permission for.
-    Answer(PaneId),
+    Answer(Asked),
+    /// The question went away while a person looked at it. It takes one key: that
+    /// was on its way to the question, and must not reach an agent.
+    Over(String),
+}
+
+/// What an agent asks, as it is shown. An answer is for that and no other.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Asked {
+    pub(crate) pane: PaneId,
+    /// The question's id.
+    pub(crate) id: String,
+    pub(crate) text: String,
 }
 
 /// Something new: its directory and what runs in it.

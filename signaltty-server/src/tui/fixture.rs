@@ -40,6 +40,8 @@ pub(super) fn node(facts: Facts) -> PaneNode {
     let (n, state, lifecycle, attention) = facts;
     let agent = (n < 10).then(|| AgentNode {
         kind: "claude".into(),
+        previous_session_id: None,
+        shared_with: None,
         agent_session_id: Some("e20c8dbf-a7ca".into()),
         place: "own".into(),
         verdict: match n {
@@ -77,6 +79,7 @@ pub(super) fn node(facts: Facts) -> PaneNode {
         exit: (state == "exited").then_some(ExitNode { code: Some(2), signal: None }),
         lifecycle: lifecycle.into(),
         attention: attention.into(),
+        decision_id: (n == 3).then(|| "q00000003".into()),
         decision: (n == 3).then(|| "Bash: rm -rf target".into()),
         last_message: (n == 3).then(|| "Bash: rm -rf target".into()),
         agent,

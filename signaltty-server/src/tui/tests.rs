@@ -299,3 +299,63 @@ fn the_key_of_the_banner_switches_on_what_it_names() {
     press(&mut model, &["C-]", "N"]);
     assert!(!bar(&model).contains("always"), "{}", bar(&model));
 }
+
+#[test]
+fn s0_42_an_answer_is_for_the_question_on_the_screen_and_its_key_reaches_no_agent() {
+    let asks = |question: Option<(&str, &str)>| {
+        let mut tree = tree(&[("api", &[&[PANES[3]]])]);
+        let node = &mut tree.workspaces[0].tabs[0].panes[0];
+        node.decision_id = question.map(|(id, _)| id.into());
+        node.decision = question.map(|(_, text)| text.into());
+        tree
+    };
+    let (first, second) = (("q00000001", "Bash: ls -la"), ("q00000002", "Bash: rm -rf /"));
+    let pane = id(PANES[3].0);
+    let event = |name: &str, question: &str| {
+        let payload = serde_json::json!({"pane_id": pane.to_string(), "decision_id": question});
+        let (event, at) = (name.to_owned(), String::new());
+        Msg::Event(EventLine { event, seq: Some(1), at, payload })
+    };
+    let shown = |model: &Model| {
+        let mut buffer = Buffer::empty(Rect::new(0, 0, 120, 24));
+        view(model, &mut buffer);
+        buffer.content().iter().map(|cell| cell.symbol()).collect::<String>()
+    };
+
+    // It is answered by its name.
+    let mut model = client((120, 24), asks(Some(first)), &[]);
+    press(&mut model, &["C-]", "y"]);
+    assert!(shown(&model).contains(first.1));
+    let answer = serde_json::json!({
+        "pane": pane.to_string(), "decision_id": first.0, "answer": "allow",
+    });
+    assert!(calls(&press(&mut model, &["y"])).contains(&("pane.answer", answer)));
+
+    // Another one takes its place, by an event or by the list; or none does.
+    let changes: [(&str, Vec<Msg>); 4] = [
+        ("something else", vec![event("decision.asked", second.0)]),
+        ("something else", vec![Msg::Listed(asks(Some(second)))]),
+        ("does not ask any more", vec![event("decision.ended", first.0)]),
+        ("does not ask any more", vec![Msg::Listed(asks(None))]),
+    ];
+    for (said, change) in changes {
+        let mut model = client((120, 24), asks(Some(first)), &[]);
+        press(&mut model, &["C-]", "y"]);
+        for msg in change {
+            update(&mut model, msg);
+        }
+        let text = shown(&model);
+        assert!(text.contains(said) && !text.contains(second.1), "{text}");
+        // The key that was on its way decides nothing and is typed nowhere.
+        let late = press(&mut model, &["y"]);
+        assert!(calls(&late).is_empty(), "{late:?}");
+        assert!(!late.iter().any(|effect| matches!(effect, Effect::Type { .. })), "{late:?}");
+        assert!(matches!(model.mode, Mode::Normal));
+    }
+
+    // What is said of another question leaves it alone.
+    let mut model = client((120, 24), asks(Some(first)), &[]);
+    press(&mut model, &["C-]", "y"]);
+    update(&mut model, event("decision.ended", second.0));
+    assert!(shown(&model).contains(first.1));
+}

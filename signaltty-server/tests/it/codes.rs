@@ -257,7 +257,10 @@ fn what_a_panes_state_does_not_allow() {
     for method in ["pane.restart", "pane.resume", "pane.continue"] {
         cases.push((method, json!({"pane": live})));
     }
-    cases.push(("pane.answer", json!({"pane": live, "answer": "allow"})));
+    cases.push((
+        "pane.answer",
+        json!({"pane": live, "decision_id": "q00000007", "answer": "allow"}),
+    ));
     cases.push(("server.shutdown", json!({})));
     refused("states", &home, &server, &cases);
 }

@@ -139,7 +139,9 @@ impl Claude {
 
     /// Decides; the code of what went wrong.
     fn decide(&self, server: &Server, answer: &str) -> Result<(), String> {
-        let ask = json!({"pane": self.pane, "answer": answer});
+        let seen = server.pane(&self.pane)["decision_id"].clone();
+        let seen = seen.as_str().unwrap_or("q00000000").to_owned();
+        let ask = json!({"pane": self.pane, "decision_id": seen, "answer": answer});
         server.call("pane.answer", ask).map(drop).map_err(|failure| failure.code)
     }
 

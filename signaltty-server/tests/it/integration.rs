@@ -338,7 +338,9 @@ fn d12_a_permission_of_a_claude_in_a_shell_is_answered_and_of_a_launch_asked_onc
     let pane = stage.typed("claude");
     stage.server.type_line(&pane, &ask.to_string());
     wait_until("the question", || !stage.server.pane(&pane)["decision"].is_null());
-    stage.server.ask("pane.answer", json!({"pane": pane, "answer": "allow"}));
+    let asked = stage.server.pane(&pane)["decision_id"].clone();
+    let answer = json!({"pane": pane, "decision_id": asked, "answer": "allow"});
+    stage.server.ask("pane.answer", answer);
     let text = stage.server.wait_text(&pane, "told 1: 0");
     assert!(text.contains("\"behavior\":\"allow\""), "{text}");
 

@@ -25,6 +25,7 @@ impl Reader<'_> {
         let kind: AgentKind = self.value(pane, "the agent", agent.kind.parse())?;
         Some(SavedAgent {
             conversation: agent.conversation.and_then(|c| self.conversation(pane, c)),
+            previous: agent.previous.and_then(|c| self.conversation(pane, c)),
             reported_argv: agent
                 .reported_argv
                 .map(|argv| ReportedArgv(argv.into_iter().map(|text| text.0).collect())),

@@ -110,6 +110,7 @@ impl From<&SavedAgent> for AgentV1 {
         Self {
             kind: agent.kind.as_str().into(),
             conversation: agent.conversation.as_ref().map(|c| Part::Read(c.into())),
+            previous: agent.previous.as_ref().map(|c| Part::Read(c.into())),
             reported_argv: agent.reported_argv.as_ref().map(|argv| texts(&argv.0)),
             last_failure: agent.last_failure.as_ref().map(FailureV1::from),
             interrupted: agent.interrupted,

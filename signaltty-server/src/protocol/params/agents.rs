@@ -15,6 +15,10 @@ pub struct PaneResume {
     /// Although something differs, which the person was shown.
     #[serde(default)]
     pub anyway: bool,
+    /// Not the conversation that it holds but the previous one, which it kept
+    /// when nothing proved that it was reopened.
+    #[serde(default)]
+    pub previous: bool,
     /// Start there instead.
     #[serde(default)]
     pub cwd: Option<WireOs>,
@@ -79,6 +83,9 @@ pub struct AgentSession {
 pub struct PaneAnswer {
     /// The pane whose agent asks.
     pub pane: String,
+    /// The question that was seen, `decision_id` of the pane. Where it asks
+    /// something else by now, nothing is decided.
+    pub decision_id: String,
     /// The decision.
     pub answer: Answer,
 }

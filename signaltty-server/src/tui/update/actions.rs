@@ -6,7 +6,7 @@ use signaltty_core::layout::{Axis, Direction, Layout, Point, Rect, Size};
 use signaltty_core::scope::Scope;
 
 use super::{Effects, boards, places, say, scrolling, tombstone};
-use crate::tui::dialog::{Dialog, Line, Open, Then};
+use crate::tui::dialog::{Asked, Dialog, Line, Open, Then};
 use crate::tui::field::Field;
 use crate::tui::input::Action;
 use crate::tui::model::{Link, Mode, Model, is_live};
@@ -301,8 +301,12 @@ fn answer(model: &mut Model) {
     let here = model.focus().filter(|pane| asks(model, *pane));
     let pane =
         here.or_else(|| crate::tui::list::needs(model).into_iter().find(|p| asks(model, *p)));
-    match pane {
-        Some(pane) => model.mode = Mode::Dialog(Dialog::Answer(pane)),
+    let asked = pane.and_then(|pane| {
+        let node = model.node(pane)?;
+        Some(Asked { pane, id: node.decision_id.clone()?, text: node.decision.clone()? })
+    });
+    match asked {
+        Some(asked) => model.mode = Mode::Dialog(Dialog::Answer(asked)),
         None => say(
             model,
             "no agent asks here for permission; a question in its own pane is answered there",

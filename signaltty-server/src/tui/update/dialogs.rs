@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crossterm::event::KeyCode;
 use serde_json::{Value, json};
+use signaltty_core::id::PaneId;
 
 use super::{Effects, scrolling};
 use crate::protocol::WireOs;
@@ -15,6 +16,10 @@ use crate::tui::msg::{After, Effect};
 
 pub(super) fn key(model: &mut Model, key: Key, out: &mut Effects) {
     let Mode::Dialog(dialog) = &mut model.mode else { return };
+    if let Dialog::Over(_) = dialog {
+        model.mode = Mode::Normal;
+        return;
+    }
     if key.code == KeyCode::Esc || key.control('c') {
         let search = matches!(dialog, Dialog::Line(line) if line.then == Then::Search);
         if search {
@@ -28,7 +33,9 @@ pub(super) fn key(model: &mut Model, key: Key, out: &mut Effects) {
         Dialog::Line(line) => {
             line.field.key(key);
         }
-        Dialog::Confirm(_) | Dialog::Answer(_) => return decide(model, key, out),
+        Dialog::Confirm(_) | Dialog::Answer(_) | Dialog::Over(_) => {
+            return decide(model, key, out);
+        }
     }
     if key.code == KeyCode::Enter {
         enter(model, out);
@@ -42,7 +49,7 @@ pub(super) fn paste(dialog: &mut Dialog, text: &str) {
             field(open).insert(text);
         }
         Dialog::Line(line) => line.field.insert(text),
-        Dialog::Confirm(_) | Dialog::Answer(_) => {}
+        Dialog::Confirm(_) | Dialog::Answer(_) | Dialog::Over(_) => {}
     }
 }
 
@@ -104,7 +111,7 @@ fn enter(model: &mut Model, out: &mut Effects) {
                 }
             }
         }
-        Dialog::Confirm(_) | Dialog::Answer(_) => {}
+        Dialog::Confirm(_) | Dialog::Answer(_) | Dialog::Over(_) => {}
     }
 }
 
@@ -161,11 +168,15 @@ fn decide(model: &mut Model, key: Key, out: &mut Effects) {
             env: confirm.env,
             after: After::Say(String::new()),
         }),
-        (Dialog::Answer(pane), Some(c @ ('y' | 'n'))) => {
+        (Dialog::Answer(asked), Some(c @ ('y' | 'n'))) => {
             let decision = if c == 'y' { "allow" } else { "deny" };
             Some(Effect::Call {
                 method: "pane.answer",
-                params: json!({ "pane": pane.to_string(), "answer": decision }),
+                params: json!({
+                    "pane": asked.pane.to_string(),
+                    "decision_id": asked.id,
+                    "answer": decision,
+                }),
                 env: false,
                 after: After::Say(String::new()),
             })
@@ -176,4 +187,27 @@ fn decide(model: &mut Model, key: Key, out: &mut Effects) {
     };
     model.mode = Mode::Normal;
     out.extend(effect);
+}
+
+/// What a pane asks by now is known. The question that a person looks at may have
+/// ended, or another have taken its place: the answer to it is for neither.
+pub(super) fn asks_now(model: &mut Model, pane: PaneId, now: Option<&str>) {
+    let Mode::Dialog(Dialog::Answer(asked)) = &model.mode else { return };
+    if asked.pane != pane || now == Some(&asked.id) {
+        return;
+    }
+    let why = match now {
+        Some(_) => "It asks something else by now; nothing was decided.",
+        None => "It does not ask any more; nothing was decided here.",
+    };
+    model.mode = Mode::Dialog(Dialog::Over(why.to_owned()));
+}
+
+/// The question in front, if it is one, is looked up again.
+pub(super) fn still_asks(model: &mut Model) {
+    if let Mode::Dialog(Dialog::Answer(asked)) = &model.mode {
+        let pane = asked.pane;
+        let now = model.node(pane).and_then(|node| node.decision_id.clone());
+        asks_now(model, pane, now.as_deref());
+    }
 }

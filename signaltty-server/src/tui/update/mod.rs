@@ -17,6 +17,7 @@ use serde_json::Value;
 use signaltty_core::id::PaneId;
 
 use super::ahead::Ahead;
+use super::dialog::Dialog;
 use super::model::{Dirty, Link, Message, Mode, Model};
 use super::msg::{After, Effect, FromStream, Msg};
 use crate::protocol::{EventLine, Tree, WireError};
@@ -95,6 +96,7 @@ fn listed(model: &mut Model, tree: Tree, out: &mut Effects) {
     model.tree = tree;
     let made = model.ahead.awaited();
     model.ahead.listed(made.is_some_and(|pane| model.node(pane).is_some()));
+    dialogs::still_asks(model);
     if model.settle_scope() {
         out.push(Effect::SaveScope(model.scope.clone()));
     }
@@ -124,9 +126,11 @@ fn happened(model: &mut Model, event: &EventLine, out: &mut Effects) {
         return;
     };
     match event.event.as_str() {
+        "decision.asked" => dialogs::asks_now(model, pane, Some(text("decision_id"))),
         "decision.ended" => {
-            if matches!(model.mode, Mode::Dialog(super::dialog::Dialog::Answer(of)) if of == pane) {
-                model.mode = Mode::Normal;
+            let ended = text("decision_id");
+            if matches!(&model.mode, Mode::Dialog(Dialog::Answer(asked)) if asked.id == ended) {
+                dialogs::asks_now(model, pane, None);
             }
         }
         "attention.changed" if text("attention") != "none" => {

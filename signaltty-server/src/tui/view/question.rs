@@ -95,13 +95,14 @@ fn content<'a>(model: &Model, dialog: &'a Dialog, width: u16) -> Vec<Row<'a>> {
             rows.extend(confirm.text.iter().flat_map(|line| text(line, Style::new())));
             rows.push(Row::Text("[y] yes  [n] no".to_owned(), ACCENT));
         }
-        Dialog::Answer(pane) => {
-            let node = model.node(*pane);
-            let title = node.map(words::title).unwrap_or_default();
+        Dialog::Over(why) => {
+            rows.extend(text(why, STRONG));
+            rows.push(Row::Text("any key goes on".to_owned(), FAINT));
+        }
+        Dialog::Answer(asked) => {
+            let title = model.node(asked.pane).map(words::title).unwrap_or_default();
             rows.extend(text(&format!("{title} asks for permission:"), STRONG));
-            let asked = node.and_then(|node| node.decision.as_deref());
-            let asked = asked.unwrap_or("it does not ask any more");
-            rows.extend(asked.lines().flat_map(|line| text(&safe(line), Style::new())));
+            rows.extend(asked.text.lines().flat_map(|line| text(&safe(line), Style::new())));
             rows.push(Row::Text("[y] allow once  [n] deny  Esc leave it".to_owned(), ACCENT));
         }
     }
