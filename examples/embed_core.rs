@@ -96,7 +96,7 @@ fn found(user_messages: u64) -> Fingerprint {
     let record = "/home/me/.claude/11111111-aaaa.jsonl".into();
     let (file, last_message, base) = (None, None, None);
     let now = Anchor { record, file, extent, last_message, user_messages, base };
-    Fingerprint { relation: Relation::Extends, now }
+    Fingerprint::new(Relation::Extends, now)
 }
 
 /// Draws each tab: a digit for each pane, and under it what the pane is.

@@ -30,7 +30,7 @@ fn main() -> Result<(), NameError> {
         Duration::from_secs(10),
     );
     // What a preflight found before the process was started.
-    let before = Fingerprint { relation: Relation::Extends, now: record(3) };
+    let before = Fingerprint::new(Relation::Extends, record(3));
 
     let mut witness = Witness {
         instance: running,
@@ -46,7 +46,7 @@ fn main() -> Result<(), NameError> {
         say(&format!("{what:<38} {}", word(&verdict)));
     };
     ask("it names the saved conversation", &witness, Moment::Waiting);
-    let read = Fingerprint { relation: Relation::Extends, now: record(4) };
+    let read = Fingerprint::new(Relation::Extends, record(4));
     witness.record = RecordRead::Done { named: saved.id.clone(), result: Ok(read) };
     ask("and its record extends the saved one", &witness, Moment::Waiting);
 

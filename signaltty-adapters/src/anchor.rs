@@ -201,17 +201,15 @@ impl Scan {
     }
 
     fn fingerprint(self, relation: Relation) -> Fingerprint {
-        Fingerprint {
-            relation,
-            now: Anchor {
-                record: self.path,
-                file: Some(self.file),
-                extent: Extent::Lines { bytes: self.bytes, sha256: self.sha256 },
-                last_message: self.last_message,
-                user_messages: self.user_messages,
-                base: None,
-            },
-        }
+        let now = Anchor {
+            record: self.path,
+            file: Some(self.file),
+            extent: Extent::Lines { bytes: self.bytes, sha256: self.sha256 },
+            last_message: self.last_message,
+            user_messages: self.user_messages,
+            base: None,
+        };
+        Fingerprint::new(relation, now)
     }
 
     fn holes(&self) -> Refusal {

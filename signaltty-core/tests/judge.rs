@@ -191,6 +191,19 @@ fn s1_28_an_agent_that_must_say_what_it_loaded_is_waited_for() {
 }
 
 #[test]
+fn s1_01_of_a_record_without_an_answer_nothing_need_be_said_to_be_loaded() {
+    let rule = policy(&[LiveRegistry], LoadedRule::Required);
+    let before = Fingerprint { unanswered: true, ..extends("A", 1) };
+    let silent = [sound(LiveRegistry, "A")];
+    check_with(&rule, Some(&before), &silent, "verified A", "verified A");
+    // The record is what proves it then, and it is needed.
+    let unread = [seen(LiveRegistry, &["A"])];
+    check_with(&rule, Some(&before), &unread, "unconfirmed", "unconfirmed");
+    let empty = [loaded(sound(LiveRegistry, "A"), 0)];
+    check_with(&rule, Some(&before), &empty, "empty", "empty");
+}
+
+#[test]
 fn s1_28_a_rotated_id_over_an_empty_history_is_not_verified() {
     let empty = [loaded(sound(LiveRegistry, "B"), 0)];
     check(&empty, "unconfirmed", "other B");

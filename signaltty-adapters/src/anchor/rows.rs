@@ -89,7 +89,7 @@ impl Rows {
                 up_to.messages
             )));
         }
-        Ok(Fingerprint { relation: Relation::Extends, now: self.anchored(record, file) })
+        Ok(Fingerprint::new(Relation::Extends, self.anchored(record, file)))
     }
 
     /// Anchors the messages anew, and never less of them than before.

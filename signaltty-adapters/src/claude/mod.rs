@@ -7,6 +7,7 @@
 //!
 //! Measured with version 2.1.332.
 
+mod answer;
 mod evidence;
 mod hooks;
 pub(crate) mod line;
@@ -130,7 +131,8 @@ impl AgentAdapter for ClaudeAdapter {
         let anchor = preflight::anchor_of(conversation)?;
         let found = Self::scan(conversation, host)?.compare(anchor)?;
         preflight::cwd_is_there(&conversation.cwd)?;
-        Ok(found)
+        let unanswered = answer::is_unanswered(&found.now.record);
+        Ok(Fingerprint { unanswered, ..found })
     }
 
     async fn holder(&self, conversation: &Conversation, host: &dyn AgentHost) -> Option<String> {

@@ -98,7 +98,7 @@ impl Lineage {
                 relation = Relation::Rewritten;
             }
         }
-        Ok(Fingerprint { relation, now: self.now()? })
+        Ok(Fingerprint::new(relation, self.now()?))
     }
 
     /// Anchors it, and never less of it than before.

@@ -135,7 +135,7 @@ impl Store {
         if self.created_as_text().as_deref() != anchor.last_message.as_deref() {
             return damaged("is of a chat that was created at another time".to_owned());
         }
-        Ok(Fingerprint { relation: Relation::Extends, now: self.anchored() })
+        Ok(Fingerprint::new(Relation::Extends, self.anchored()))
     }
 
     /// No ids of messages are known. In their place stands what tells two chats

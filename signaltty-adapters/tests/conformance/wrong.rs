@@ -183,7 +183,7 @@ impl<A: AgentAdapter> AgentAdapter for Wrong<A> {
                 let id = record.file_stem().unwrap().to_str().unwrap().parse().unwrap();
                 let named = Conversation { id, anchor: None, ..conversation.clone() };
                 let now = self.inner.anchor(&named, host).await?;
-                Ok(Fingerprint { relation: Relation::Extends, now })
+                Ok(Fingerprint::new(Relation::Extends, now))
             }
             (found, _) => found,
         }

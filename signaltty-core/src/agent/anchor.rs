@@ -98,6 +98,16 @@ pub struct Fingerprint {
     pub relation: Relation,
     /// The record as it is now.
     pub now: Anchor,
+    /// Nobody has answered in it yet, or not since it was compacted. Of such a
+    /// record an agent that tells how much it loaded may have nothing to tell.
+    pub unanswered: bool,
+}
+
+impl Fingerprint {
+    /// A record that relates to the anchor like that.
+    pub fn new(relation: Relation, now: Anchor) -> Self {
+        Self { relation, now, unanswered: false }
+    }
 }
 
 #[cfg(test)]

@@ -206,6 +206,7 @@ pub fn judge(
         && policy.required.iter().all(|source| supported.iter().any(|(have, _)| have == source));
     let loaded = match policy.loaded {
         LoadedRule::NotReported => true,
+        LoadedRule::Required if before.is_some_and(|found| found.unanswered) => true,
         LoadedRule::Required => {
             latest.iter().any(|w| supports(saved, w).is_some() && w.loaded.is_some_and(|n| n > 0))
         }

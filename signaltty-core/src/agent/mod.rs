@@ -159,6 +159,8 @@ pub struct Continuity {
     pub resumed: u32,
     /// When it was proven last.
     pub proven_at: Option<UnixMillis>,
+    /// When its agent rewrote its record last, while it was open here.
+    pub rewritten_at: Option<UnixMillis>,
     /// Automatic starts in a row of which none lasted. Bounded, so that a
     /// conversation that takes the server down is not reopened for ever (D-14).
     pub starts: u8,
@@ -215,7 +217,10 @@ pub struct AgentPolicy {
 pub enum LoadedRule {
     /// It never says.
     NotReported,
-    /// It says so with one of its witnesses, and verification waits for it.
+    /// It says so with one of its witnesses, and verification waits for it. Where
+    /// the record was [unanswered](Fingerprint::unanswered) before the start, the
+    /// agent need not say it: that the history is not empty follows from the
+    /// record.
     Required,
 }
 

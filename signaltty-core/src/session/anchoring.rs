@@ -8,7 +8,9 @@
 //! Three things keep it where it is: a resume that nothing has proven, since then
 //! it is not known whose record the process writes; a prompt of ours of which
 //! nobody has said what became of it, which is looked for behind the anchor
-//! (S1-12); and a record that does not extend it (D-3).
+//! (S1-12); and a record that does not extend it (D-3), unless the agent of a
+//! pane that is not in doubt rewrote it itself, as `/undo` and `/rewind` do: then
+//! it is taken as it is once a turn ended, and that is noted.
 
 use std::time::Duration;
 
@@ -18,7 +20,7 @@ use crate::agent::{
 };
 use crate::id::{InstanceId, PaneId};
 use crate::pane::Lifecycle;
-use crate::restore::{PaneState, Refusal};
+use crate::restore::{FailureCode, PaneState, Refusal};
 use crate::time::Now;
 
 /// From one anchor of an agent without a status to the next. Each reads the whole
@@ -50,7 +52,10 @@ impl Session {
             }
             (None, Some(saved)) if turn_ended || saved.anchor.is_none() => {
                 let unproven = entry.run.unproven.as_ref();
-                unproven.map_or_else(|| saved.clone(), |unproven| unproven.compared_with(saved))
+                let anew = entry.run.anew;
+                let anchor = saved.anchor.clone().filter(|_| !anew);
+                let whole = || Conversation { anchor, ..saved.clone() };
+                unproven.map_or_else(whole, |unproven| unproven.compared_with(saved))
             }
             _ => return,
         };
@@ -81,7 +86,7 @@ impl Session {
         entry.run.anchored = Some(now.mono);
         match (result, &mut entry.run.unproven) {
             (Ok(anchor), _) => {
-                let bound = entry.store_anchor(&id, anchor);
+                let bound = entry.store_anchor(now, &id, anchor);
                 if bound != Stored::Unchanged {
                     self.save.changed(now.mono);
                 }
@@ -96,7 +101,10 @@ impl Session {
                 }
             }
             (Err(refusal), Some(unproven)) => again |= unproven.cannot_anchor(&id, &refusal),
-            (Err(_), None) => {}
+            (Err(refusal), None) => {
+                entry.run.anew = entry.rewrote(&id, &refusal);
+                again |= entry.run.anew;
+            }
         }
         if again {
             self.take_anchor(pane, true, out);
@@ -142,6 +150,22 @@ enum Stored {
 }
 
 impl super::PaneEntry {
+    /// Whether its own agent rewrote the record that could not be anchored: it
+    /// has it open, for all that is known, and has just finished a turn in it.
+    fn rewrote(&self, id: &AgentSessionId, why: &Refusal) -> bool {
+        let saved = self.record.agent.as_ref().and_then(|agent| agent.conversation.as_ref());
+        let differs = matches!(why.code, FailureCode::Damaged | FailureCode::Rewritten);
+        // One that never says what it does shows no end of a turn, and what a look
+        // finds cut may have been cut by anybody.
+        let ended = matches!(self.record.lifecycle, Lifecycle::Done | Lifecycle::Idle);
+        differs
+            && ended
+            && !self.run.anew
+            && self.run.candidate.is_none()
+            && self.holds_open()
+            && saved.is_some_and(|saved| saved.id == *id)
+    }
+
     /// Whether it has a conversation open that is the saved one for all that is
     /// known, of an agent that has not said yet what it does.
     fn is_without_status(&self) -> bool {
@@ -153,7 +177,7 @@ impl super::PaneEntry {
             && self.holds_open()
     }
 
-    fn store_anchor(&mut self, id: &AgentSessionId, anchor: Anchor) -> Stored {
+    fn store_anchor(&mut self, now: Now, id: &AgentSessionId, anchor: Anchor) -> Stored {
         let candidate = self.run.candidate.as_ref() == Some(id);
         let home = self.run.home.clone();
         let open = self.holds_open();
@@ -204,6 +228,19 @@ impl super::PaneEntry {
             return Stored::NewConversation { marked };
         }
         let is_saved = saved.is_some_and(|saved| saved.id == *id);
+        if is_saved && self.run.anew {
+            self.run.anew = false;
+            if anchor.user_messages > 0
+                && !agent.turns.awaits_word()
+                && let Some(agent) = &mut self.edit().agent
+                && let Some(saved) = &mut agent.conversation
+            {
+                saved.anchor = Some(anchor);
+                agent.continuity.rewritten_at = Some(now.wall);
+                return Stored::Anchor;
+            }
+            return Stored::Unchanged;
+        }
         if is_saved && self.accept_anchor(id, &anchor) {
             return Stored::Anchor;
         }

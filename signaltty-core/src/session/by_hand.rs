@@ -63,6 +63,22 @@ impl Session {
         out.push(Effect::ReadTurn { pane, kind, conversation });
     }
 
+    /// The record shows that the turn came to its end after all, so there is
+    /// nothing for it to go on with.
+    pub(super) fn nothing_left(
+        &mut self,
+        now: Now,
+        pane: PaneId,
+        request: Option<RequestId>,
+        out: &mut Vec<Effect>,
+    ) {
+        if let Some(agent) = self.agent_mut(pane) {
+            agent.interrupted = false;
+        }
+        let why = "its record shows that the turn had come to its end, so nothing was sent";
+        self.not_continued(now, pane, request, why, true, out);
+    }
+
     pub(super) fn promise_by_hand(
         &mut self,
         now: Now,

@@ -202,6 +202,8 @@ struct Run {
     finished: Option<Arc<str>>,
     /// The anchor is being taken, and whether it must be taken again after.
     anchoring: Option<bool>,
+    /// Its agent rewrote the record: it is anchored as it is.
+    anew: bool,
     /// When one was taken last.
     anchored: Option<Duration>,
     /// When it is to be taken anew, of an agent that does not say what it does.

@@ -143,13 +143,25 @@ impl Session {
         self.raise_attention(now, pane, Attention::Warning, out);
     }
 
-    pub(super) fn note_unconfirmed(&mut self, now: Now, pane: PaneId, silent: bool) {
-        let message = if silent {
-            "this agent shows which conversation it has open only once it is prompted; it was \
-             left open, look at it before you type"
-        } else {
-            "the agent did not show which conversation it has open; it was left open, look at it \
-             before you type"
+    pub(super) fn note_unconfirmed(
+        &mut self,
+        now: Now,
+        pane: PaneId,
+        silent: bool,
+        missing: &[Arc<str>],
+    ) {
+        let message = match missing {
+            _ if silent => "this agent shows which conversation it has open only once it is \
+                            prompted; it was left open, look at it before you type"
+                .to_owned(),
+            [] => "nothing proves which conversation the agent has open; it was left open, look \
+                   at it before you type"
+                .to_owned(),
+            missing => format!(
+                "nothing proves which conversation the agent has open: {}; it was left open, look \
+                 at it before you type",
+                missing.join(", ")
+            ),
         };
         self.note_failure(now, pane, Refusal::new(FailureCode::Unconfirmed, message));
     }

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use super::attempts::{Attempt, Step};
+use super::sharing::duplicate;
 use super::{Effect, Event, Session, publish};
 use crate::agent::{AgentSessionId, MarkerOrigin, TurnRecord, Widening};
 use crate::id::PaneId;
@@ -139,6 +140,12 @@ impl Session {
                 self.save.changed(now.mono);
             }
             match planned {
+                // It was to be reopened, and its person looks for it.
+                Planned::Leave(NoContinuation::Duplicate(other)) => {
+                    if let Some((_, conversation)) = self.resumed_conversation(pane) {
+                        self.fail_resume(now, pane, duplicate(&conversation, other), out);
+                    }
+                }
                 Planned::Leave(_) => {}
                 Planned::Settle(why) => self.settle_turn(now, pane, why, marked, out),
                 Planned::Resume { permission, why } => {
@@ -330,6 +337,9 @@ impl Session {
             Step::Reading(spawn) => spawn,
             Step::HandReading(verified) => {
                 entry.receipt = record.last_tool;
+                if record.unfinished == Some(false) {
+                    return self.nothing_left(now, pane, attempt.request, out);
+                }
                 return self.promise_by_hand(now, pane, verified, attempt.request, out);
             }
             step => {

@@ -10,8 +10,8 @@ use super::attempts::Step;
 use super::unproven::{Proof, Unproven};
 use super::{Effect, Session, VerdictWord};
 use crate::agent::{
-    AgentKind, AgentPolicy, AgentSessionId, Conversation, Fingerprint, Moment, RecordRead,
-    Relation, Verdict, VerifiedSession, Witness, judge,
+    AgentKind, AgentPolicy, AgentSessionId, Conversation, Fingerprint, LoadedRule, Moment,
+    RecordRead, Relation, Verdict, VerifiedSession, Witness, judge,
 };
 use crate::id::{InstanceId, PaneId, RequestId};
 use crate::restore::{FailureCode, PaneState, Refusal, ResumeStage};
@@ -112,10 +112,15 @@ impl Session {
                     && !policy.silent_until_prompt =>
             {
                 let mut evidence = evidence(witnesses);
-                evidence.extend(absent(policy, witnesses));
+                let missing = missing(policy, before.as_ref(), witnesses);
+                let why = match missing.as_slice() {
+                    [] => "the agent did not show it".to_owned(),
+                    missing => missing.join(", "),
+                };
+                evidence.extend(missing);
                 evidence.push("no sufficient evidence came in time".into());
                 let message = format!(
-                    "the agent did not show in time which conversation it has open, so the \
+                    "nothing proved in time which conversation the agent has open ({why}), so the \
                      process was stopped; conversation {} is kept",
                     saved.id
                 );
@@ -124,7 +129,8 @@ impl Session {
             }
             Verdict::Unconfirmed if moment == Moment::Deadline => {
                 let mut evidence = evidence(witnesses);
-                evidence.extend(absent(policy, witnesses));
+                let missing = missing(policy, before.as_ref(), witnesses);
+                evidence.extend(missing.iter().cloned());
                 // Without a sound preflight, or for an agent that can show
                 // nothing, no evidence could settle it any more.
                 let provable = before.clone().filter(|_| !policy.required.is_empty());
@@ -144,7 +150,7 @@ impl Session {
                     entry.run.proof = proof;
                     entry.run.unproven = Some(unproven);
                 }
-                self.note_unconfirmed(now, pane, silent);
+                self.note_unconfirmed(now, pane, silent, &missing);
                 if overrode {
                     // How much was said until now, to see what is said after.
                     self.take_anchor(pane, true, out);
@@ -329,12 +335,26 @@ pub(super) fn evidence(witnesses: &[Witness]) -> Vec<Arc<str>> {
     lines
 }
 
-/// Which required sources showed nothing at all, a line each: a hook that never
-/// came through looks like an agent that is slow.
-fn absent(policy: &AgentPolicy, witnesses: &[Witness]) -> impl Iterator<Item = Arc<str>> {
+/// What a verdict still needs, a line each: a hook that never came through looks
+/// like an agent that is slow.
+fn missing(
+    policy: &AgentPolicy,
+    before: Option<&Fingerprint>,
+    witnesses: &[Witness],
+) -> Vec<Arc<str>> {
     let shown = |source| witnesses.iter().any(|witness| witness.source == source);
-    let absent = policy.required.iter().filter(move |source| !shown(**source));
-    absent.map(|source| format!("no {source} came in time").into())
+    let absent = policy.required.iter().filter(|source| !shown(**source));
+    let mut missing: Vec<Arc<str>> =
+        absent.map(|source| format!("no {source} came in time").into()).collect();
+    let says = witnesses.iter().any(|witness| witness.loaded.is_some());
+    let need_not_say = before.is_some_and(|before| before.unanswered);
+    if policy.loaded == LoadedRule::Required && !says && !need_not_say {
+        missing.push("the agent did not say that it loaded a history".into());
+    }
+    if before.is_none() {
+        missing.push("what was found before the start was overridden by hand".into());
+    }
+    missing
 }
 
 pub(super) fn newest_anchor(

@@ -30,7 +30,7 @@ fn in_file(home: &str, inode: u64) -> Anchor {
 }
 
 fn found(home: &str, inode: u64) -> Fingerprint {
-    Fingerprint { relation: Relation::Extends, now: in_file(home, inode) }
+    Fingerprint::new(Relation::Extends, in_file(home, inode))
 }
 
 #[test]

@@ -140,6 +140,33 @@ fn d3_a_record_that_changes_without_a_persons_override_keeps_its_anchor() {
 }
 
 #[test]
+fn d3_what_the_agent_rewrote_itself_is_anchored_as_it_is_once_a_turn_ended() {
+    let mut world = World::new();
+    let instance = world.talking(1, "claude", "A");
+    world.anchored(instance, "A", 5);
+    let agent = |world: &World| world.pane(pane(1)).record.agent.clone().unwrap();
+    let held = |world: &World| agent(world).conversation.unwrap().anchor.unwrap();
+    // Undone, and gone on with.
+    world.does(instance, Lifecycle::Working);
+    assert!(deeds(&world.does(instance, Lifecycle::Done)).contains(&"anchor A".into()));
+    let result = Err(refusal(FailureCode::Damaged));
+    let again = deeds(&world.input(Input::Anchored { instance, id: id("A"), result }));
+    assert_eq!(again, ["anchor A"], "without comparing");
+    world.anchored(instance, "A", 4);
+    assert_eq!(held(&world), anchor("A", 4));
+    assert!(agent(&world).continuity.rewritten_at.is_some(), "and it is said");
+    // Only that once: the next is compared again.
+    world.anchored(instance, "A", 3);
+    assert_eq!(held(&world), anchor("A", 4));
+    // A record that cannot be read either way keeps its anchor.
+    for _ in 0..2 {
+        let result = Err(refusal(FailureCode::Damaged));
+        world.input(Input::Anchored { instance, id: id("A"), result });
+    }
+    assert_eq!(held(&world), anchor("A", 4));
+}
+
+#[test]
 fn r7_the_previous_conversation_is_reopened_and_the_present_one_is_kept() {
     let (mut world, instance) = unconfirmed("A");
     world.shows(instance, "B");

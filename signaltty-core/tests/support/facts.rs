@@ -45,7 +45,7 @@ pub fn anchor(name: &str, user_messages: u64) -> Anchor {
 }
 
 pub fn extends(name: &str, user_messages: u64) -> Fingerprint {
-    Fingerprint { relation: Relation::Extends, now: anchor(name, user_messages) }
+    Fingerprint::new(Relation::Extends, anchor(name, user_messages))
 }
 
 pub fn refusal(code: FailureCode) -> Refusal {

@@ -127,7 +127,7 @@ fn trap_20_a_fork_is_recognised_together_with_its_parents_part() {
         panic!("{effects:?}")
     };
     assert_eq!(conversation.anchor, Some(fork.clone()));
-    world.preflight(1, Ok(Fingerprint { relation: Relation::Extends, now: fork }));
+    world.preflight(1, Ok(Fingerprint::new(Relation::Extends, fork)));
     let instance = world.pane(pane(1)).state.instance().unwrap();
     world.started(instance);
     let effects = world.sees(witness(instance, HeldLock, &["A"]));

@@ -188,6 +188,8 @@ pub(super) struct ContinuityV1 {
     pub(super) resumed: u32,
     #[serde(default)]
     pub(super) proven_at: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) rewritten_at: Option<u64>,
     #[serde(default)]
     pub(super) starts: u8,
 }

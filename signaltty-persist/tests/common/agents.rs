@@ -44,8 +44,10 @@ pub(super) fn agent() -> impl Strategy<Value = SavedAgent> {
 }
 
 fn continuity() -> impl Strategy<Value = Continuity> {
-    (any::<u32>(), option::of(any::<u64>()), any::<u8>()).prop_map(|(resumed, at, starts)| {
-        Continuity { resumed, proven_at: at.map(UnixMillis), starts }
+    let times = (option::of(any::<u64>()), option::of(any::<u64>()));
+    (any::<u32>(), times, any::<u8>()).prop_map(|(resumed, (proven, rewritten), starts)| {
+        let (proven_at, rewritten_at) = (proven.map(UnixMillis), rewritten.map(UnixMillis));
+        Continuity { resumed, proven_at, rewritten_at, starts }
     })
 }
 

@@ -300,6 +300,7 @@ fn pane(state: &str) -> PaneNode {
             verdict_at: None,
             resumed: 0,
             proven_at: None,
+            rewritten_at: None,
             interrupted: false,
             question_expired: false,
             marked: false,

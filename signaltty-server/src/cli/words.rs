@@ -133,6 +133,10 @@ pub(crate) fn notes(pane: &PaneNode, now: Timestamp) -> Vec<Note> {
             };
             note(Weight::Fact, format!("resumed {often}, proven {}", ago(now, at)));
         }
+        if let Some(at) = &agent.rewritten_at {
+            let text = "its agent rewrote its record while it was open, as it is compared since";
+            note(Weight::Fact, format!("{text} {}", ago(now, at)));
+        }
         if let Some(failure) = &agent.last_failure {
             note(Weight::Grave, failure_words(pane, failure, now));
         }

@@ -124,6 +124,7 @@ fn agent(view: &PaneView<'_>, saved: &SavedAgent, note: Option<&Note>) -> AgentN
         verdict_at: view.verdict.map(|verdict| rfc3339(verdict.at)),
         resumed: saved.continuity.resumed,
         proven_at: saved.continuity.proven_at.map(rfc3339),
+        rewritten_at: saved.continuity.rewritten_at.map(rfc3339),
         shared_with: view.shared_with.map(|pane| pane.to_string()),
         interrupted: saved.interrupted,
         question_expired: saved.question_expired,

@@ -120,6 +120,10 @@ pub struct AgentNode {
     /// When it was proven last, in RFC 3339.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub proven_at: Option<String>,
+    /// When its agent rewrote its record while it was open here, in RFC 3339: what
+    /// was before that is not proven any more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rewritten_at: Option<String>,
     /// Another pane that has the same conversation open: what one of the two
     /// writes is lost.
     #[serde(default, skip_serializing_if = "Option::is_none")]

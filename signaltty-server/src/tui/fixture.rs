@@ -54,6 +54,7 @@ pub(super) fn node(facts: Facts) -> PaneNode {
         verdict_at: None,
         resumed: 0,
         proven_at: None,
+        rewritten_at: None,
         question_expired: false,
         marked: false,
         attempts: 0,

@@ -9,7 +9,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
 use crate::support::home::files_below;
-use crate::support::{Client, Home, Server, wait_for, wait_until};
+use crate::support::{Client, Home, Server, cli, wait_for, wait_until};
 
 const ID: &str = "11111111-1111-4111-8111-111111111111";
 
@@ -130,6 +130,27 @@ impl Claude {
         wait_until("the question", || !self.server.pane(&self.pane)["decision"].is_null());
         let pid = wait_for("the hook", || fs::read_to_string(self.home.path("hook-pid")).ok());
         pid.trim().parse().unwrap()
+    }
+
+    /// Has it ask for one permission, and for another once that is seen and
+    /// `$OUT/go` was written to.
+    fn asks_twice(&self, commands: [&str; 2]) {
+        for (command, name) in commands.iter().zip(["first", "second"]) {
+            let payload = json!({
+                "hook_event_name": "PermissionRequest", "session_id": ID, "cwd": "/",
+                "tool_name": "Bash", "tool_input": {"command": command},
+            });
+            fs::write(self.home.path(name), payload.to_string()).unwrap();
+        }
+        let run = "RUN='mkfifo $OUT/go; $HOOK hook claude < $OUT/first > $OUT/first.out & \
+                   read x < $OUT/go; $HOOK hook claude < $OUT/second > $OUT/second.out'";
+        self.server.type_line(&self.pane, run);
+    }
+
+    /// The id of that question, once it is asked.
+    fn question(&self, text: &str) -> String {
+        wait_until("the question", || self.server.pane(&self.pane)["decision"] == *text);
+        self.server.pane(&self.pane)["decision_id"].as_str().unwrap().to_owned()
     }
 
     /// What the hook printed, and its exit code as the last line.
@@ -294,4 +315,29 @@ fn s0_42_a_hook_that_went_away_or_was_overtaken_gets_no_yes() {
     assert_eq!(shown["decision"], Value::Null);
     assert_eq!(shown["attention"], "permission_required", "what was asked for is shown");
     assert_eq!(claude.decide(&next, "allow"), Err("NO_SUCH_DECISION".to_owned()));
+}
+
+#[test]
+fn s0_42_an_answer_to_an_older_question_decides_nothing() {
+    let claude = Claude::start();
+    claude.asks_twice(["ls -la", "rm -rf home"]);
+    let seen = claude.question("Bash: ls -la");
+    // While a person reads it, a newer one takes its place.
+    fs::write(claude.home.path("go"), "\n").unwrap();
+    let newer = claude.question("Bash: rm -rf home");
+    let answer = |question: &str| {
+        let ask = json!({"pane": claude.pane, "decision_id": question, "answer": "allow"});
+        claude.server.call("pane.answer", ask).map(drop).map_err(|failure| failure.code)
+    };
+    assert_eq!(answer(&seen), Err("QUESTION_CHANGED".to_owned()));
+    assert_eq!(claude.server.pane(&claude.pane)["decision"], "Bash: rm -rf home");
+    // The command line asks which one is meant, and says what it would be.
+    let cli = cli::run(&claude.home, &["answer", &claude.pane, "allow"]);
+    let said = String::from_utf8(cli.stderr).unwrap();
+    assert_eq!(cli.status.code(), Some(2), "{said}");
+    assert!(said.contains("rm -rf home") && said.contains(&newer), "{said}");
+    assert_eq!(answer(&newer), Ok(()));
+    let printed = |name: &str| fs::read_to_string(claude.home.path(name)).unwrap_or_default();
+    wait_until("the second hook's answer", || printed("second.out").contains("allow"));
+    assert_eq!(printed("first.out"), "", "nothing was granted to the first");
 }

@@ -168,13 +168,25 @@ fn d3_a_damaged_conversation_is_opened_on_demand_and_stays_unconfirmed() {
     assert_eq!(failure.details["can_be_overridden"], true);
     let resumed = server.ask("pane.resume", json!({"pane": talk.pane, "anyway": true}));
     assert_eq!(resumed["verdict"], "unconfirmed");
+    // As long as nothing was said in it, what was saved before is what the next
+    // server goes by.
+    server.wait_saved();
+    server.kill9();
+    let mut server = Server::start(&home);
+    assert_eq!(talk.resume(&server).unwrap_err().reason(), "damaged");
+    let resumed = server.ask("pane.resume", json!({"pane": talk.pane, "anyway": true}));
+    assert_eq!(resumed["verdict"], "unconfirmed");
     server.type_line(&talk.pane, "what did I say?");
     server.wait_text(&talk.pane, "1. remember the colour blue");
-    // What was saved before is what the next server goes by.
+    // What its person accepted and works in is the conversation from then on.
+    crate::support::wait_until("the new anchor", || {
+        server.pane(&talk.pane)["agent"]["evidence"].to_string().contains("accepted as it is")
+    });
+    assert_eq!(server.pane(&talk.pane)["agent"]["verdict"], "unconfirmed");
     server.wait_saved();
     server.kill9();
     let server = Server::start(&home);
-    assert_eq!(talk.resume(&server).unwrap_err().reason(), "damaged");
+    assert_eq!(talk.resume(&server).unwrap()["verdict"], "verified");
 }
 
 #[test]

@@ -38,6 +38,7 @@ impl Reader<'_> {
                 .map_or_else(Continuity::default, |found| Continuity {
                     resumed: found.resumed,
                     proven_at: found.proven_at.map(UnixMillis),
+                    rewritten_at: found.rewritten_at.map(UnixMillis),
                     starts: found.starts,
                 }),
             turns: agent.turns.map_or_else(Turns::default, |part| self.turns(pane, part)),

@@ -124,8 +124,9 @@ impl From<&SavedAgent> for AgentV1 {
 }
 
 fn continuity(continuity: Continuity) -> Option<Part<ContinuityV1>> {
-    let Continuity { resumed, proven_at, starts } = continuity;
-    let saved = ContinuityV1 { resumed, proven_at: proven_at.map(|at| at.0), starts };
+    let Continuity { resumed, proven_at, rewritten_at, starts } = continuity;
+    let (proven_at, rewritten_at) = (proven_at.map(|at| at.0), rewritten_at.map(|at| at.0));
+    let saved = ContinuityV1 { resumed, proven_at, rewritten_at, starts };
     (continuity != Continuity::default()).then_some(Part::Read(saved))
 }
 
