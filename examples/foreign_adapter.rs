@@ -20,6 +20,7 @@
 
 use std::error::Error;
 use std::fs;
+use std::io::{Write as _, stderr};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -236,13 +237,13 @@ pub(crate) fn serve(state_dir: PathBuf, socket: Option<PathBuf>) -> Result<(), B
 
 fn main() -> ExitCode {
     let Some(dir) = std::env::args_os().nth(1) else {
-        eprintln!("say in which directory");
+        let _ = writeln!(stderr(), "say in which directory");
         return ExitCode::from(2);
     };
     match serve(dir.into(), None) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("{error}");
+            let _ = writeln!(stderr(), "{error}");
             ExitCode::FAILURE
         }
     }
@@ -251,7 +252,6 @@ fn main() -> ExitCode {
 #[cfg(test)]
 mod tests {
     use std::fmt::Display;
-    use std::io::Write as _;
 
     use signaltty_adapters::LaunchFacts;
     use signaltty_adapters::conformance::{Stage, Start, check};

@@ -27,6 +27,12 @@ pub enum ServerError {
     /// The configuration is not understood.
     #[error(transparent)]
     Settings(#[from] SettingsError),
+    /// What to log is not understood.
+    #[error(
+        "--log {0}; say a level such as `debug`, or one for each part: \
+         `info,signaltty_server=debug`"
+    )]
+    Log(String),
     /// Threads or signals could not be set up.
     #[error("cannot {what}: {source}")]
     Setup {
@@ -47,11 +53,11 @@ pub enum ServerError {
 
 impl ServerError {
     /// The exit code of the process: 6 where a state directory is locked or must
-    /// not be touched, 2 for a configuration that is not understood, else 1.
+    /// not be touched, 2 for a configuration or an option that is not understood, else 1.
     pub fn exit_code(&self) -> u8 {
         match self {
             Self::StateDir(_) | Self::Refused(_) => 6,
-            Self::Settings(_) => 2,
+            Self::Settings(_) | Self::Log(_) => 2,
             _ => 1,
         }
     }

@@ -10,6 +10,7 @@ use signaltty_logind::{ShutdownWatch, WatchConfig};
 use signaltty_persist::{Owner, Program, StateDir, Store};
 use tokio::sync::mpsc;
 use tokio::time::timeout;
+use tracing_subscriber::EnvFilter;
 use tracing_subscriber::fmt::writer::BoxMakeWriter;
 
 use super::clock::{Clock, wall};
@@ -57,15 +58,19 @@ pub struct ServeOptions {
 ///
 /// When it could not start; see [`ServerError::exit_code`].
 pub fn serve(options: ServeOptions) -> Result<(), ServerError> {
-    let filter = options.log.as_deref().unwrap_or("info");
+    let filter = log_filter(options.log.as_deref().unwrap_or("info"));
+    let filter = filter.map_err(ServerError::Log)?;
     let writer = match options.log_file {
         Some(path) => BoxMakeWriter::new(Arc::new(OwnLog::new(path))),
         None => BoxMakeWriter::new(std::io::stderr),
     };
     // A second subscriber in one process is an embedder's; theirs stays.
     let _ = tracing_subscriber::fmt()
-        .with_env_filter(tracing_subscriber::EnvFilter::new(filter))
+        .with_env_filter(filter)
         .with_writer(writer)
+        // Of a line that cannot be written it would tell standard error, which is
+        // what cannot be written to: with a panic, wherever the line came from.
+        .log_internal_errors(false)
         .with_ansi(false)
         .try_init();
     let asked = options.config.is_some();
@@ -84,6 +89,12 @@ pub fn serve(options: ServeOptions) -> Result<(), ServerError> {
             builder.adapter(Arc::new(signaltty_adapters::demo::DemoAdapter::new(program, before)));
     }
     builder.build()?.run()
+}
+
+/// What `--log` says, or why it says nothing.
+fn log_filter(text: &str) -> Result<EnvFilter, String> {
+    // Not the lenient one, which prints what it leaves out with a panic behind it.
+    EnvFilter::builder().parse(text).map_err(|error| format!("{text:?}: {error}"))
 }
 
 /// Sets up a server.

@@ -3,9 +3,10 @@
 use std::fs::{self, File};
 use std::process::Child;
 
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 
-use crate::support::{Client, Home, server, wait_until};
+use crate::support::{Client, Home, Server, server, wait_until};
 
 struct Ended(Child);
 
@@ -14,6 +15,49 @@ impl Drop for Ended {
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
+}
+
+/// A server's standard error is often the first thing that goes: a terminal that
+/// was closed, a pipe whose reader ended, a log on a full disk.
+#[test]
+fn d7_a_server_that_cannot_write_its_log_goes_on() {
+    let home = Home::new();
+    // The recorder of events has something to say at its start.
+    fs::write(home.state().join("event-sequence.json"), "damaged").unwrap();
+    let config = home.path("config.toml");
+    fs::write(&config, "").unwrap();
+    // Every write to it fails for want of space.
+    let full = || File::options().write(true).open("/dev/full").unwrap();
+    let mut command = server::command(&home);
+    command.arg("--config").arg(&config).stdout(full()).stderr(full());
+    let mut child = Ended(command.spawn().unwrap());
+    wait_until("the server to listen", || home.socket().exists());
+    let ask = |method, params| Client::connect(&home.socket()).call(method, params).unwrap();
+    let cat = ask("workspace.new", json!({"cwd": home.work(), "argv": ["/bin/cat"]}));
+    let status = || ask("server.status", json!({}));
+    wait_until("word of the recorder", || status().to_string().contains("event-sequence.json"));
+    assert_eq!(status()["journal"]["state"], "ok", "{}", status());
+
+    // So has the loop.
+    fs::write(&config, "[no]\n").unwrap();
+    kill_process(Pid::from_child(&child.0), Signal::HUP).unwrap();
+    wait_until("word of the settings", || status()["configuration"]["state"] != "ok");
+    let pane = ask("pane.info", json!({"pane": cat["pane_id"]}));
+    assert_eq!(pane["state"], "live", "{pane}");
+    assert!(child.0.try_wait().unwrap().is_none());
+}
+
+#[test]
+fn a_filter_of_the_log_that_is_not_understood_is_refused() {
+    let home = Home::new();
+    let refused = Server::refused(&home, |command| {
+        command.args(["--log", "signaltty_server=loud"]);
+    });
+    assert_eq!(refused.code, Some(2), "{}", refused.stderr);
+    for part in ["--log", "signaltty_server=loud", "debug"] {
+        assert!(refused.stderr.contains(part), "{part}: {}", refused.stderr);
+    }
+    assert!(home.files().is_empty());
 }
 
 /// More than a log may have, in bytes.
