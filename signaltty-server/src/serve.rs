@@ -15,7 +15,7 @@ use signaltty_core::time::UnixMillis;
 
 use crate::config::{Overrides, Paths};
 use crate::daemon::{self, ServeOptions};
-use crate::service::verb;
+use crate::service::{unit, verb};
 
 /// Keeps terminal sessions of coding agents, in the foreground. Of an option that
 /// is given twice the last one counts.
@@ -75,10 +75,14 @@ pub fn main(args: &[OsString]) -> u8 {
             return if asked.contains(&error.kind()) { 0 } else { USAGE };
         }
     };
-    if args.verb.is_some() && args.config.is_some() {
-        let message = "--config is for a server in the foreground; a service reads the standard \
-                       file, or the one that a drop-in of its unit names";
-        return fail(false, USAGE, "BAD_PARAMS", message);
+    let alone = [("--config", args.config.is_some()), ("--log", args.log.is_some())];
+    if let (Some(_), Some((option, _))) = (&args.verb, alone.iter().find(|(_, given)| *given)) {
+        let message = format!(
+            "{option} is for a server in the foreground; for a service, change its unit with a \
+             drop-in (`systemctl --user edit {}`)",
+            unit::NAME
+        );
+        return fail(false, USAGE, "BAD_PARAMS", &message);
     }
     let overrides = Overrides { state_dir: args.state_dir, socket: args.socket };
     let cwd = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/"));

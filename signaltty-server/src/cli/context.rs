@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::failure::Failure;
 use super::text::json_line;
-use crate::client::{Client, connect_or_start};
+use crate::client::{Client, connect_live, connect_or_start};
 use crate::config::Paths;
 
 /// Where the server is, and how to say things.
@@ -32,7 +32,7 @@ impl Context {
     /// forbidden.
     pub(crate) async fn client(&self) -> Result<Client, Failure> {
         Ok(match &self.starting {
-            _ if self.no_start => Client::connect(&self.paths).await?,
+            _ if self.no_start => connect_live(&self.paths).await?,
             Some(starting) => Client::connect(starting).await?,
             None => connect_or_start(&self.paths).await?,
         })

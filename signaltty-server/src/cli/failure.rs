@@ -75,6 +75,9 @@ impl Failure {
             (Some(host), Self::Client(ClientError::Protocol { what, .. })) => {
                 link::ended(host, what)
             }
+            (Some(host), Self::Client(error @ ClientError::Closed { .. })) => {
+                link::ended(host, &error.to_string())
+            }
             (Some(host), Self::Client(ClientError::Io { source, .. })) => {
                 link::ended(host, &source.to_string())
             }
@@ -85,7 +88,9 @@ impl Failure {
     /// Whether a connection ended, and nothing was refused.
     pub(crate) fn is_link(&self) -> bool {
         match self {
-            Self::Client(ClientError::Protocol { .. } | ClientError::Io { .. }) => true,
+            Self::Client(
+                ClientError::Closed { .. } | ClientError::Protocol { .. } | ClientError::Io { .. },
+            ) => true,
             Self::Failed(error) => error.code == NO_SERVER,
             _ => false,
         }
@@ -112,7 +117,7 @@ impl Failure {
             Self::Client(ClientError::Start(error)) if error.is_refusal() => "STATE_REFUSED",
             Self::Client(ClientError::Start(_)) => "START_FAILED",
             Self::Client(ClientError::TimedOut { .. }) => code::TIMEOUT,
-            Self::Client(ClientError::Protocol { .. }) => "PROTOCOL",
+            Self::Client(ClientError::Closed { .. } | ClientError::Protocol { .. }) => "PROTOCOL",
             Self::Client(_) | Self::Io(..) | Self::Unread => code::IO_ERROR,
             Self::Paths(_) | Self::Usage(_) => USAGE,
         };
@@ -164,7 +169,8 @@ pub(crate) const LINK_LOST: &str = "LINK_LOST";
 fn of_code(code: &str) -> Exit {
     match code {
         LINK_LOST => Exit::NoServer,
-        USAGE => Exit::Usage,
+        // Whether this program or the server found it: the arguments make no sense.
+        USAGE | code::BAD_PARAMS => Exit::Usage,
         NO_SERVER => Exit::NoServer,
         code::TIMEOUT => Exit::TimedOut,
         "RESUME_REFUSED" | "NOT_PROVEN" => Exit::Unproven,
@@ -211,6 +217,7 @@ mod tests {
             (wire("STATE_LOCKED"), Exit::Refused, "STATE_LOCKED"),
             (wire("NO_SUCH_PANE"), Exit::Failed, "NO_SUCH_PANE"),
             (wire("NOT_RESUMABLE"), Exit::Failed, "NOT_RESUMABLE"),
+            (wire("BAD_PARAMS"), Exit::Usage, "BAD_PARAMS"),
             (wire("FORBIDDEN"), Exit::Failed, "FORBIDDEN"),
         ];
         for (failure, exit, code) in cases {

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::progress::Spinner;
 use super::resume::Stages;
 use super::{Context, Exit, Failure, place, safe};
-use crate::client::{Client, ClientError};
+use crate::client::{ClientError, connect_live};
 use crate::protocol::{
     Continued, Empty, PaneAgain, PaneInfo, PaneRef, PaneResume, RestorePlan, Resumed, Tree,
 };
@@ -126,7 +126,7 @@ fn bar(done: usize, of: usize) -> String {
 
 /// Runs `restore --plan`. Never starts a server: that would be the start itself.
 pub(super) async fn plan(context: &Context, _: RestoreArgs) -> Result<(), Failure> {
-    let value = match Client::connect(&context.paths).await {
+    let value = match connect_live(&context.paths).await {
         Ok(mut client) => client.call("restore.plan", &Empty {}).await?,
         Err(ClientError::NoServer { .. }) => without_server(context)?,
         Err(error) => return Err(error.into()),

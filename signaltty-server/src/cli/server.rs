@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::failure::NO_SERVER;
 use super::time::ago;
 use super::{Context, Failure, safe};
-use crate::client::{Client, ClientError};
+use crate::client::{ClientError, connect_live};
 use crate::protocol::{Empty, Health, Shutdown, Status};
 
 /// Arguments of `shutdown`.
@@ -33,7 +33,7 @@ pub(super) async fn status(context: &Context) -> Result<(), Failure> {
 
 /// Runs `shutdown`. Never starts a server only to stop it.
 pub(super) async fn shutdown(context: &Context, args: ShutdownArgs) -> Result<(), Failure> {
-    let mut client = match Client::connect(&context.paths).await {
+    let mut client = match connect_live(&context.paths).await {
         Err(ClientError::NoServer { socket }) => {
             let message = format!("no server listens on {}, nothing to stop", socket.display());
             return Err(Failure::new(NO_SERVER, message));

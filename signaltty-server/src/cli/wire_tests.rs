@@ -8,20 +8,23 @@ use serde_json::{Value, json};
 use super::main;
 
 /// Runs a command line against a server that answers the one request with
-/// `outcome`. The exit code, and the request.
+/// `outcome`, and before that the question whether it is there. The exit code,
+/// and the request.
 fn run(words: &[&str], outcome: Value) -> (u8, Value) {
     let dir = tempfile::tempdir().unwrap();
     let socket = dir.path().join("s");
     let listener = UnixListener::bind(&socket).unwrap();
     let server = std::thread::spawn(move || {
         let (mut stream, _) = listener.accept().unwrap();
-        let mut line = String::new();
-        BufReader::new(&stream).read_line(&mut line).unwrap();
-        let request: Value = serde_json::from_str(&line).unwrap();
-        let mut reply = outcome;
-        reply["id"] = request["id"].clone();
-        stream.write_all(format!("{reply}\n").as_bytes()).unwrap();
-        request
+        let mut lines = BufReader::new(stream.try_clone().unwrap()).lines();
+        let mut answer = |mut reply: Value| {
+            let request: Value = serde_json::from_str(&lines.next().unwrap().unwrap()).unwrap();
+            reply["id"] = request["id"].clone();
+            stream.write_all(format!("{reply}\n").as_bytes()).unwrap();
+            request
+        };
+        assert_eq!(answer(json!({"result": {}}))["method"], "server.status");
+        answer(outcome)
     });
     let mut args = vec!["signaltty".into(), "--json".into(), "--socket".into()];
     args.push(socket.into_os_string());

@@ -23,6 +23,15 @@ pub enum ClientError {
     /// The server refuses the request.
     #[error(transparent)]
     Wire(WireError),
+    /// The connection ended where an answer was due. Nobody knows whether what was
+    /// asked for was done.
+    #[error("the server closed the connection on {method} ({})", .socket.display())]
+    Closed {
+        /// Where the server listened.
+        socket: PathBuf,
+        /// What was asked for.
+        method: String,
+    },
     /// What came is not what the protocol says.
     #[error("{what} ({})", .socket.display())]
     Protocol {
@@ -70,6 +79,16 @@ impl ClientError {
 
     pub(super) fn timed_out(what: &str, limit: Duration) -> Self {
         Self::TimedOut { what: what.to_owned(), limit }
+    }
+
+    /// Whether the connection ended before anything was answered on it.
+    pub(super) fn is_end(&self) -> bool {
+        use io::ErrorKind::{BrokenPipe, ConnectionReset};
+        match self {
+            Self::Closed { .. } => true,
+            Self::Io { source, .. } => matches!(source.kind(), BrokenPipe | ConnectionReset),
+            _ => false,
+        }
     }
 
     /// Whether the server refused with this code.

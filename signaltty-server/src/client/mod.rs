@@ -4,7 +4,7 @@
 //! and for an attached pane the connection changes its kind: [`Client::events`]
 //! and [`Client::attach`] consume the client. Whatever is read is bounded. A
 //! client never retries by itself, since it cannot know whether a request took
-//! effect.
+//! effect; [`connect_live`] asks for something that has none, first.
 
 mod attached;
 mod error;
@@ -32,7 +32,7 @@ pub use error::ClientError;
 pub use events::Events;
 pub(crate) use log::Log;
 pub use pipeline::{Replies, Requests};
-pub use start::{StartError, connect_or_start, start_server};
+pub use start::{StartError, connect_live, connect_or_start, start_server};
 pub(crate) use start::{command, wait};
 
 use crate::config::Paths;
@@ -56,8 +56,8 @@ pub struct Client {
 }
 
 impl Client {
-    /// Connects to the server of these paths. Starts none; see
-    /// [`connect_or_start`].
+    /// Connects to the server of these paths, without a word to it. Starts none;
+    /// see [`connect_or_start`].
     ///
     /// # Errors
     ///
@@ -96,7 +96,8 @@ impl Client {
             (Ok(Some(answer)), _) => answer,
             (Err(error), Ok(())) => return Err(error.at(&self.socket)),
             (Ok(None), Ok(())) => {
-                return Err(self.broken(format!("the server closed the connection on {method}")));
+                let (socket, method) = (self.socket.clone(), method.to_owned());
+                return Err(ClientError::Closed { socket, method });
             }
             (_, Err(source)) => return Err(ClientError::io("write to", &self.socket, source)),
         };

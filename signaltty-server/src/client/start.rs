@@ -20,7 +20,7 @@ use serde_json::Value;
 use super::log::Log;
 use super::{Client, ClientError};
 use crate::config::Paths;
-use crate::protocol::Empty;
+use crate::protocol::{Empty, code};
 use crate::service::systemctl;
 use crate::service::unit::{self, Found};
 
@@ -39,6 +39,18 @@ pub enum StartError {
     /// This build contains no server, and there is none beside it.
     #[error("this program contains no server, and there is none at {}; start one by hand", .0.display())]
     Absent(PathBuf),
+    /// The directory for its log is not this user's, or something else is in the
+    /// place of the log. Nothing was made or changed.
+    #[error(
+        "no server was started, since its log cannot be kept safely: {}: {why}; run the command \
+         as the owner, or name a directory of your own in SIGNALTTY_STATE_DIR", .path.display()
+    )]
+    Log {
+        /// What was found.
+        path: PathBuf,
+        /// What is wrong with it.
+        why: String,
+    },
     /// The server ended again.
     #[error("the server ended at its start ({status}){}", said(.lines, .log))]
     Ended {
@@ -64,9 +76,13 @@ pub enum StartError {
 }
 
 impl StartError {
-    /// Whether the server would not touch the state, or found it locked.
+    /// Whether the state was not touched, or found locked.
     pub fn is_refusal(&self) -> bool {
-        matches!(self, Self::Ended { status, .. } if status.code() == Some(REFUSED))
+        match self {
+            Self::Log { .. } => true,
+            Self::Ended { status, .. } => status.code() == Some(REFUSED),
+            _ => false,
+        }
     }
 }
 
@@ -76,10 +92,29 @@ impl StartError {
 ///
 /// [`ClientError::Start`] where none could be started.
 pub async fn connect_or_start(paths: &Paths) -> Result<Client, ClientError> {
-    match Client::connect(paths).await {
+    match connect_live(paths).await {
         Err(ClientError::NoServer { .. }) => start_server(paths).await,
         other => other,
     }
+}
+
+/// Connects to a server that answers, and starts none.
+///
+/// The system makes connections for a server that is being killed, and they end
+/// without an answer. So something that changes nothing is asked first, and its
+/// end is taken for the absence of a server. Whatever is asked on the connection
+/// that comes back is asked once.
+///
+/// # Errors
+///
+/// [`ClientError::NoServer`] where nobody listens or whoever does leaves without
+/// a word, [`ClientError::TimedOut`] where it does not answer within a minute,
+/// [`ClientError::Wire`] where it takes no more connections.
+pub async fn connect_live(paths: &Paths) -> Result<Client, ClientError> {
+    ready(paths).await.map_err(|error| match error {
+        error if error.is_end() => ClientError::NoServer { socket: paths.socket.clone() },
+        other => other,
+    })
 }
 
 /// Starts a server and connects to it, or to another that was faster.
@@ -175,21 +210,18 @@ async fn ready(paths: &Paths) -> Result<Client, ClientError> {
     let asked = client.call_within::<_, Value>(LONGEST_LOAD, "server.status", &Empty {});
     match asked.await {
         Ok(_) => Ok(client),
-        Err(error) if is_passing(&error) => Err(error),
-        // Whatever else it refuses, it answers.
-        Err(ClientError::Wire(_)) => Ok(client),
+        // A refused connection is closed. Whatever else is refused, it answers.
+        Err(ClientError::Wire(error)) if !CLOSING.contains(&error.code.as_str()) => Ok(client),
         Err(error) => Err(error),
     }
 }
 
 /// Whether it may be because a server is just starting, or ending.
 fn is_passing(error: &ClientError) -> bool {
-    use std::io::ErrorKind::{BrokenPipe, ConnectionReset};
     match error {
         ClientError::NoServer { .. } | ClientError::Protocol { .. } => true,
-        ClientError::Wire(error) => error.code == "STOPPING",
-        ClientError::Io { source, .. } => matches!(source.kind(), BrokenPipe | ConnectionReset),
-        _ => false,
+        ClientError::Wire(error) => error.code == code::STOPPING,
+        other => other.is_end(),
     }
 }
 
@@ -247,6 +279,9 @@ fn said(lines: &[String], log: &Path) -> String {
     }
     text
 }
+
+/// With these a server closes the connection.
+const CLOSING: [&str; 3] = [code::STOPPING, code::RATE_LIMITED, code::FOREIGN_USER];
 
 /// The exit code of a server that leaves the state alone or finds it locked.
 const REFUSED: i32 = 6;

@@ -59,9 +59,52 @@ fn answers_that_are_no_replies_are_errors_that_say_so() {
     ];
     for (answer, expected) in cases {
         let error = ask(answer, 1000);
-        assert!(matches!(error, ClientError::Protocol { .. }), "{error:?}");
+        let other = matches!(error, ClientError::Protocol { .. } | ClientError::Closed { .. });
+        assert!(other, "{error:?}");
         assert!(error.to_string().contains(expected), "{error}");
     }
+}
+
+/// What becomes of a request on a server that answers `answers` and then ends;
+/// and how many requests reached it.
+fn ask_live(answers: &[&str]) -> (Result<Value, ClientError>, usize) {
+    let dir = tempfile::tempdir().unwrap();
+    let paths = paths(&dir);
+    block_on(async {
+        let listener = UnixListener::bind(&paths.socket).unwrap();
+        let server = async {
+            let (stream, _) = listener.accept().await.unwrap();
+            let (mut stream, mut line, mut heard) = (BufReader::new(stream), String::new(), 0);
+            for answer in answers {
+                heard += usize::from(stream.read_line(&mut line).await.unwrap() > 0);
+                stream.write_all(answer.as_bytes()).await.unwrap();
+            }
+            heard
+        };
+        let client = async {
+            let mut client = connect_live(&paths).await?;
+            client.call::<_, Value>("workspace.new", &Empty {}).await
+        };
+        let (heard, result) = tokio::join!(server, client);
+        (result, heard)
+    })
+}
+
+#[test]
+fn a_server_that_ends_before_its_first_answer_is_none_and_nothing_is_asked_twice() {
+    let (result, _) = ask_live(&[]);
+    assert!(matches!(result, Err(ClientError::NoServer { .. })), "{result:?}");
+    let status = "{\"id\":\"1\",\"result\":{}}\n";
+    let made = "{\"id\":\"2\",\"result\":{}}\n";
+    let (result, heard) = ask_live(&[status, made]);
+    assert!(result.is_ok() && heard == 2, "{result:?} {heard}");
+    // Whether the second one was done, nobody knows.
+    let (result, heard) = ask_live(&[status, ""]);
+    assert!(!matches!(result, Err(ClientError::NoServer { .. })), "{result:?}");
+    assert!(result.is_err() && heard == 2, "{result:?} {heard}");
+    let refused = "{\"id\":\"?\",\"error\":{\"code\":\"RATE_LIMITED\",\"message\":\"m\"}}\n";
+    let (result, heard) = ask_live(&[refused]);
+    assert!(result.unwrap_err().has_code(code::RATE_LIMITED) && heard == 1, "{heard}");
 }
 
 #[test]

@@ -3,9 +3,11 @@
 
 use std::ffi::OsString;
 use std::fmt::Display;
-use std::io;
+use std::fs::File;
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
+use rustix::fs::{Mode, OFlags};
 use toml::{Table, Value};
 
 use super::Settings;
@@ -63,10 +65,14 @@ impl Settings {
     ///
     /// When it cannot be read, or says something that is not understood.
     pub fn load(path: &Path, asked: bool) -> Result<Self, SettingsError> {
-        match std::fs::read_to_string(path) {
+        match read(path) {
             Ok(text) => Self::parse(&text)
                 .map_err(|error| SettingsError::In { path: path.into(), source: Box::new(error) }),
-            Err(error) if error.kind() == io::ErrorKind::NotFound && !asked => Ok(Self::default()),
+            Err(error)
+                if error.kind() == io::ErrorKind::NotFound && !asked && !path.is_symlink() =>
+            {
+                Ok(Self::default())
+            }
             Err(source) => Err(SettingsError::Read { path: path.into(), source }),
         }
     }
@@ -138,6 +144,21 @@ pub(crate) fn standard_path(var: impl Fn(&str) -> Option<OsString>) -> Option<Pa
     Some(config.join("signaltty/config.toml"))
 }
 
+/// A file of a person, so not a pipe that nobody writes to and not one without an
+/// end. A link is followed.
+fn read(path: &Path) -> io::Result<String> {
+    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+    let file = File::from(rustix::fs::open(path, flags, Mode::empty())?);
+    if !file.metadata()?.is_file() {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no regular file"));
+    }
+    let mut text = String::new();
+    if file.take(MAX_BYTES + 1).read_to_string(&mut text)? as u64 > MAX_BYTES {
+        return Err(io::Error::new(io::ErrorKind::FileTooLarge, "it has more than 1 MiB"));
+    }
+    Ok(text)
+}
+
 fn range(key: impl Display, value: u64, least: u64, most: u64) -> Result<(), SettingsError> {
     if (least..=most).contains(&value) {
         return Ok(());
@@ -187,6 +208,9 @@ fn hint(key: &str, known: &[String]) -> String {
         }
     }
 }
+
+/// Far more than all keys take.
+const MAX_BYTES: u64 = 1024 * 1024;
 
 const DEADLINES: &str = "resume.deadline_s";
 
@@ -302,6 +326,29 @@ mod tests {
         assert_eq!(Settings::load(&path, false).unwrap(), Settings::default());
         let message = Settings::load(&path, true).unwrap_err().to_string();
         assert!(message.contains("config.toml"), "{message}");
+    }
+
+    #[test]
+    fn only_a_regular_file_of_bounded_length_is_read() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("config.toml");
+        let refused = |says: &str| {
+            let message = Settings::load(&path, false).unwrap_err().to_string();
+            assert!(message.contains(says) && message.contains("config.toml"), "{message}");
+            let _ = std::fs::remove_file(&path);
+        };
+        let owner = Mode::RUSR | Mode::WUSR;
+        rustix::fs::mknodat(rustix::fs::CWD, &path, rustix::fs::FileType::Fifo, owner, 0).unwrap();
+        refused("no regular file");
+        for (target, says) in [("/dev/zero", "no regular file"), ("nowhere", "No such file")] {
+            std::os::unix::fs::symlink(target, &path).unwrap();
+            refused(says);
+        }
+        std::fs::write(&path, " ".repeat(1024 * 1024 + 1)).unwrap();
+        refused("more than 1 MiB");
+        std::fs::write(dir.path().join("mine"), "[save]\nperiodic_s = 7\n").unwrap();
+        std::os::unix::fs::symlink("mine", &path).unwrap();
+        assert_eq!(Settings::load(&path, false).unwrap().save.periodic_s, 7);
     }
 
     #[test]

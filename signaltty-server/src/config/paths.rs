@@ -38,8 +38,8 @@ pub struct Overrides {
 pub enum PathsError {
     /// There is neither a home nor an explicit directory.
     #[error(
-        "no place for the state: neither HOME nor XDG_STATE_HOME is set; set one, or pass \
-         --state-dir DIR"
+        "no place for the state: neither HOME nor XDG_STATE_HOME is set; set one, or name a \
+         directory in SIGNALTTY_STATE_DIR"
     )]
     NoHome,
     /// A Unix socket cannot have such a path (C097).

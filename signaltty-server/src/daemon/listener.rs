@@ -36,6 +36,17 @@ pub enum ListenError {
         .0.display()
     )]
     InUse(PathBuf),
+    /// Something else is where the socket should be.
+    #[error(
+        "cannot listen on {}: {what} is in its place, which was left alone; move it away, or pass \
+         another --socket", path.display()
+    )]
+    Occupied {
+        /// Where.
+        path: PathBuf,
+        /// What is there.
+        what: &'static str,
+    },
     /// The socket could not be made.
     #[error("cannot listen on {}: {source}", path.display())]
     Bind {
@@ -97,6 +108,9 @@ impl Socket {
                 std::fs::remove_file(path).map_err(failed)?;
             }
             Err(_) => {}
+        }
+        if let Some(what) = in_the_way(path) {
+            return Err(ListenError::Occupied { path: path.to_owned(), what });
         }
         // Nobody else may connect between bind and chmod.
         let before = rustix::process::umask(Mode::from_raw_mode(0o177));
@@ -228,6 +242,7 @@ impl Welcome {
         };
         if cred.uid() != self.euid {
             tracing::warn!("a connection of user {} was refused", cred.uid());
+            tokio::spawn(refuse(stream, foreign(cred.uid(), self.euid)));
             return;
         }
         let wait = self.pace.take(Instant::now());
@@ -266,6 +281,16 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// What is where a socket should be, if that is no socket.
+fn in_the_way(path: &Path) -> Option<&'static str> {
+    let kind = std::fs::symlink_metadata(path).ok()?.file_type();
+    if kind.is_symlink() {
+        return Some("a symbolic link");
+    }
+    let what = if kind.is_dir() { "a directory" } else { "a file" };
+    (!is_socket(path)).then_some(what)
+}
+
 fn is_socket(path: &Path) -> bool {
     use std::os::unix::fs::FileTypeExt as _;
     std::fs::symlink_metadata(path).is_ok_and(|found| found.file_type().is_socket())
@@ -274,6 +299,14 @@ fn is_socket(path: &Path) -> bool {
 fn identity(path: &Path) -> Option<(u64, u64)> {
     use std::os::unix::fs::MetadataExt as _;
     std::fs::symlink_metadata(path).ok().map(|found| (found.dev(), found.ino()))
+}
+
+pub(super) fn foreign(user: u32, owner: u32) -> WireError {
+    let message = format!(
+        "this server is user {owner}'s and serves nobody else, and this is user {user}; run the \
+         command as that user, or without --socket and SIGNALTTY_SOCKET for a server of your own"
+    );
+    WireError::new(code::FOREIGN_USER, message)
 }
 
 fn too_many(limit: usize) -> WireError {
@@ -300,6 +333,15 @@ async fn refuse(mut stream: UnixStream, error: WireError) {
 /// Makes a directory for this user alone, or checks that it is one.
 pub(crate) fn private_dir(path: &Path) -> io::Result<()> {
     use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
+    let euid = rustix::process::geteuid().as_raw();
+    // What root made in the directory of another user would be in their way.
+    let above = path.ancestors().skip(1).find_map(|above| above.metadata().ok());
+    if let Some(above) = above.filter(|found| found.uid() != euid && found.uid() != 0)
+        && !path.exists()
+    {
+        let message = format!("it is in a directory of user {}, and this is {euid}", above.uid());
+        return Err(io::Error::new(io::ErrorKind::PermissionDenied, message));
+    }
     match std::fs::DirBuilder::new().mode(0o700).recursive(true).create(path) {
         Ok(()) => {}
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
@@ -307,7 +349,7 @@ pub(crate) fn private_dir(path: &Path) -> io::Result<()> {
     }
     let found = std::fs::symlink_metadata(path)?;
     let mode = found.permissions().mode();
-    let ours = found.uid() == rustix::process::geteuid().as_raw();
+    let ours = found.uid() == euid;
     if !found.is_dir() || !ours || mode & 0o022 != 0 {
         let message = format!(
             "it must be a directory of this user that nobody else can write to (mode {:o})",
@@ -323,6 +365,43 @@ mod tests {
     use std::io::Write as _;
 
     use super::*;
+
+    #[test]
+    fn another_user_is_told_whose_server_it_is() {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(async {
+            let (events, _receive) = mpsc::channel(8);
+            let mut welcome = Welcome::new(events, Replies::new(), LimitSettings::default());
+            let user = welcome.euid;
+            welcome.euid = user + 1;
+            let (theirs, ours) = UnixStream::pair().unwrap();
+            welcome.take(theirs);
+            let mut said = String::new();
+            let mut ours = tokio::io::BufReader::new(ours);
+            tokio::io::AsyncReadExt::read_to_string(&mut ours, &mut said).await.unwrap();
+            for part in ["FOREIGN_USER".to_owned(), format!("user {}'s", user + 1)] {
+                assert!(said.contains(&part), "{part}: {said}");
+            }
+        });
+    }
+
+    #[test]
+    fn c098_what_is_in_the_place_of_the_socket_is_named_and_left_alone() {
+        let dir = tempfile::tempdir().unwrap();
+        let (path, lock) = (dir.path().join("s"), dir.path().join("lock"));
+        let refused = || Socket::bind(&path, lock.clone()).unwrap_err().to_string();
+        std::fs::write(&path, "somebody's").unwrap();
+        assert!(refused().contains("a file is in its place"), "{}", refused());
+        assert_eq!(std::fs::read(&path).unwrap(), b"somebody's");
+        std::fs::remove_file(&path).unwrap();
+        std::fs::create_dir(&path).unwrap();
+        assert!(refused().contains("a directory is in its place"), "{}", refused());
+        std::fs::remove_dir(&path).unwrap();
+        std::os::unix::fs::symlink("nowhere", &path).unwrap();
+        assert!(refused().contains("a symbolic link is in its place"), "{}", refused());
+        std::fs::remove_file(&path).unwrap();
+        Socket::bind(&path, lock).unwrap();
+    }
 
     #[test]
     fn c098_who_waited_at_a_removed_socket_is_served_and_nobody_is_robbed() {

@@ -4,13 +4,14 @@
 //! is long it is put aside, and both go to a new one: so whatever is printed
 //! there, such as a panic, is in the log as well.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io::{self, Write, stderr};
 use std::os::fd::AsFd;
-use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
+use rustix::fs::{Mode, OFlags};
 use rustix::stdio::{dup2_stderr, dup2_stdout};
 
 use crate::config::MAX_LOG_BYTES;
@@ -65,7 +66,10 @@ fn successor(open: impl AsFd, path: &Path) -> io::Result<Option<File>> {
         aside.push(".1");
         fs::rename(path, aside)?;
     }
-    OpenOptions::new().create(true).append(true).mode(0o600).open(path).map(Some)
+    // Somebody may have put a link in its place.
+    let flags = OFlags::WRONLY | OFlags::APPEND | OFlags::CREATE;
+    let flags = flags | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    Ok(Some(rustix::fs::open(path, flags, Mode::RUSR | Mode::WUSR)?.into()))
 }
 
 #[cfg(test)]

@@ -89,12 +89,16 @@ fn what_the_session_refuses() {
 
 #[test]
 fn what_the_server_refuses_by_itself() {
+    let foreign = super::listener::foreign(1001, 1000);
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     // A recorder without room drops whoever asks.
     let (_, dropped) = oneshot::channel();
     let busy = subscribe::answer(EventsSubscribe::default(), String::new(), dropped);
     let busy = runtime.block_on(busy).err().unwrap();
-    let mut refused = vec![("events.subscribe on a busy disk".to_owned(), busy)];
+    let mut refused = vec![
+        ("a connection of another user".to_owned(), foreign),
+        ("events.subscribe on a busy disk".to_owned(), busy),
+    ];
     for state in ["resumable", "resuming", "restored"] {
         refused.push((format!("pane.send to a pane that is {state}"), not_live(pane(), state)));
     }

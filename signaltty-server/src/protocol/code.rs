@@ -21,6 +21,8 @@ codes! {
     BUSY,
     /// The caller may not do this.
     FORBIDDEN,
+    /// The connection is another user's; the server closes it.
+    FOREIGN_USER,
     /// Git failed; the details have what it said.
     GIT_FAILED,
     /// There is no `git` in the client's search path.

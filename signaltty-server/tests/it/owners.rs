@@ -4,6 +4,7 @@ use std::fs;
 
 use serde_json::json;
 
+use crate::support::cli;
 use crate::support::home::files_below;
 use crate::support::{Home, Server, wait_for, wait_until};
 
@@ -33,6 +34,42 @@ fn inv_p7_a_second_server_on_a_state_names_the_first_and_changes_nothing() {
     }
     assert!(!other.exists());
     assert_eq!(first.status()["counts"]["live"], 1);
+}
+
+/// Ends the server that a client started.
+struct Started<'a>(&'a Home);
+
+impl Drop for Started<'_> {
+    fn drop(&mut self) {
+        cli::run(self.0, &["shutdown", "--force"]);
+    }
+}
+
+#[test]
+fn a_client_that_reached_a_server_as_it_was_killed_starts_another() {
+    let home = Home::new();
+    let _started = Started(&home);
+    let mut server = Server::start(&home);
+    // The system makes connections for it, and nobody answers.
+    server.signal(rustix::process::Signal::STOP);
+    let socket = home.socket().display().to_string();
+    let queued = || {
+        let all = fs::read_to_string("/proc/net/unix").unwrap();
+        let all = all.lines().filter(|line| line.ends_with(&socket));
+        // Of type SOCK_STREAM, and not accepted (proc_pid_net(5)).
+        all.filter(|line| line.contains(" 0001 02 ")).count()
+    };
+    let mut clients = Vec::new();
+    for (no_start, code) in [(true, 3), (false, 0)] {
+        let mut command = cli::command(&home);
+        let words: &[&str] = if no_start { &["--no-start", "ls"] } else { &["ls"] };
+        clients.push((command.args(words).spawn().unwrap(), code));
+    }
+    wait_until("both to be connected", || queued() == 2);
+    server.kill9();
+    for (mut client, code) in clients {
+        assert_eq!(client.wait().unwrap().code(), Some(code));
+    }
 }
 
 #[test]

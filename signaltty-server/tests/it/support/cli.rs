@@ -6,12 +6,19 @@ use serde_json::Value;
 
 use super::Home;
 
-/// Runs a verb, in an environment without anything of the tests' surroundings.
-pub fn run(home: &Home, words: &[&str]) -> Output {
+/// The command, in an environment without anything of the tests' surroundings.
+/// It may start a server.
+pub fn command(home: &Home) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_signaltty"));
     command.env_clear().env("HOME", home.path("")).env("PATH", "/usr/bin:/bin");
-    command.arg("--no-start").arg("--socket").arg(home.socket());
-    command.arg("--state-dir").arg(home.state()).args(words).output().unwrap()
+    command.env("SIGNALTTY_LOGIND", "0").arg("--socket").arg(home.socket());
+    command.arg("--state-dir").arg(home.state());
+    command
+}
+
+/// Runs a verb.
+pub fn run(home: &Home, words: &[&str]) -> Output {
+    command(home).arg("--no-start").args(words).output().unwrap()
 }
 
 /// What it prints for people.
