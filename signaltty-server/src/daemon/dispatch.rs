@@ -18,6 +18,7 @@ use super::effects::to_value;
 use super::environment::{Env, login_shell, own};
 use super::event::{Answer, Peer};
 use super::event_loop::{Daemon, Waiting};
+use super::left_out::{self, Saved};
 use super::{arrange, random, resolve, subscribe, told, tree};
 use crate::protocol::{self as wire, PaneSpawn, Request, WireError, WireOs, code};
 use crate::service::logout;
@@ -185,6 +186,7 @@ impl Daemon {
             "pane.restart" => {
                 let ask: wire::PaneAgain = parse(params)?;
                 let pane = resolve::pane(session, &ask.pane)?;
+                left_out::check(session, pane, Saved::Command)?;
                 let env = environment(ask.env)?;
                 let config_env = session.pane(pane).map(|view| {
                     let base = env.as_ref().unwrap_or(&self.server_env);
@@ -201,6 +203,7 @@ impl Daemon {
             "pane.resume" => {
                 let ask: wire::PaneResume = parse(params)?;
                 let pane = resolve::pane(session, &ask.pane)?;
+                left_out::check(session, pane, Saved::Reported)?;
                 let cwd = ask.cwd.map(|cwd| absolute("cwd", cwd)).transpose()?;
                 let command =
                     Command::Resume { pane, anyway: ask.anyway, previous: ask.previous, cwd };
@@ -228,6 +231,10 @@ impl Daemon {
             "workspace.rename" => {
                 let ask: wire::WorkspaceRename = parse(params)?;
                 let workspace = resolve::workspace(session, &ask.workspace)?;
+                if ask.name.trim().is_empty() {
+                    let message = "`name` is empty; a workspace has a name";
+                    return Err(WireError::new(code::BAD_PARAMS, message));
+                }
                 plain(Command::RenameWorkspace { workspace, name: ask.name.into() })
             }
             "workspace.set" => {

@@ -32,6 +32,7 @@ mod git;
 mod handover;
 mod kept;
 mod launch;
+mod left_out;
 mod leftovers;
 mod lines;
 mod listener;

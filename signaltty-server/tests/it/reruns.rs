@@ -41,6 +41,32 @@ fn c067_an_argument_with_spaces_stays_one() {
     assert_eq!(fs::read_dir(home.work()).unwrap().count(), 0);
 }
 
+/// D-30: the keys are not saved, so what is saved is not the command.
+#[test]
+fn d30_a_saved_command_without_its_key_is_not_run() {
+    let home = Home::new();
+    let tool = program(&home, "tool", "echo \"$@\" >>\"$0.ran\"; exec cat");
+    let ran = home.path("tool.ran");
+    let server = Server::start(&home);
+    let argv = [&*tool, "--api-key", "sk-1", "--model", "x"];
+    let (keyed, plain) = (server.spawn(&home, &argv), server.spawn(&home, &[&tool, "[redacted]"]));
+    wait_until("both to run", || {
+        fs::read_to_string(&ran).is_ok_and(|said| said.lines().count() == 2)
+    });
+    let server = next(server, &home);
+    fs::remove_file(&ran).unwrap();
+    let refused = server.call("pane.restart", json!({"pane": keyed})).unwrap_err();
+    assert_eq!(refused.code, "SPAWN_FAILED");
+    for part in ["--api-key", "left out", "signaltty pane spawn"] {
+        assert!(refused.message.contains(part), "{part}: {}", refused.message);
+    }
+    assert_eq!(server.pane(&keyed)["argv"][2], "[redacted]");
+    // Words that only look like it are a person's own.
+    server.ask("pane.restart", json!({"pane": plain}));
+    let said = wait_for("a run", || fs::read_to_string(&ran).ok().filter(|said| !said.is_empty()));
+    assert_eq!(said, "[redacted]\n");
+}
+
 #[test]
 fn c071_a_command_that_could_not_start_is_kept() {
     let home = Home::new();
