@@ -30,9 +30,9 @@ impl PathError {
 pub enum OpenError {
     /// Another server owns it. Nothing was changed.
     #[error(
-        "{} is in use by another server{holder}; stop that one, or choose another directory with \
-         --state-dir DIR",
-        path.display()
+        "{} is in use by another server{holder}; use that one, stop it, or choose another state \
+         directory ({})",
+        path.display(), STATE_DIR
     )]
     Held {
         /// The state directory.
@@ -54,10 +54,19 @@ pub enum OpenError {
         /// What is wrong with it.
         why: Unsafe,
     },
+    /// Nothing could be saved in it. Nothing was changed.
+    #[error(
+        "{0}; make it writable for its owner, or choose another state directory ({dir})",
+        dir = STATE_DIR
+    )]
+    ReadOnly(PathError),
     /// Anything else.
     #[error(transparent)]
     Path(#[from] PathError),
 }
+
+/// How one is chosen: clients pass a server's words on, and have no option for it.
+const STATE_DIR: &str = "SIGNALTTY_STATE_DIR, or --state-dir of signaltty-server";
 
 /// What makes a directory unsafe.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -81,14 +90,15 @@ impl Unsafe {
     /// What a person can do about it.
     fn remedy(self, path: &Path) -> String {
         match self {
-            Self::Owner { .. } => "pass --state-dir DIR with a directory of your own".to_owned(),
+            Self::Owner { .. } => format!("choose a directory of your own ({STATE_DIR})"),
             Self::Writable { mode } => {
                 let who = match (mode & 0o020 != 0, mode & 0o002 != 0) {
                     (true, false) => "g",
                     (false, _) => "o",
                     (true, true) => "go",
                 };
-                format!("run `chmod {who}-w {}`, or pass --state-dir DIR", path.display())
+                let path = path.display();
+                format!("run `chmod {who}-w {path}`, or choose another directory ({STATE_DIR})")
             }
         }
     }

@@ -10,7 +10,7 @@ use signaltty_core::id::PaneId;
 use signaltty_core::time::UnixMillis;
 
 use crate::dir::{LOCK, StateDir, read_holder};
-use crate::error::{Holder, PathError};
+use crate::error::{Holder, OpenError, PathError};
 use crate::fs::{Content, Fs, OsFs, read_bounded};
 use crate::journal::{JournalReport, report};
 use crate::schema::{DecodeError, MAX_BYTES, from_json};
@@ -25,6 +25,8 @@ pub struct Inspection {
     pub path: PathBuf,
     /// The file system that it is on: a name, or a number in hexadecimal.
     pub file_system: String,
+    /// Why a server would not use the directory, if it would not.
+    pub refusal: Option<OpenError>,
     /// The server that owns it now.
     pub held: Option<Holder>,
     /// The saved session.
@@ -104,9 +106,11 @@ pub fn inspect(path: &Path) -> Result<Inspection, PathError> {
         SnapshotFound::Loaded { journal_seq, .. } => *journal_seq,
         _ => 0,
     };
+    let refusal = StateDir::refusal(&real);
     Ok(Inspection {
         path: real,
         file_system,
+        refusal,
         held,
         snapshot,
         journal: report(&dir, floor),
@@ -227,8 +231,10 @@ fn tails<F: Fs>(dir: &StateDir<F>) -> TailsFound {
 fn open_to_others(fs: &OsFs) -> std::io::Result<Vec<(String, u32)>> {
     let mut open = Vec::new();
     let mut look = |fs: &OsFs, name: &str, shown: String| {
+        // The mode of a link, which is always open, says nothing.
         if let Ok((_, mode)) = fs.owner_and_mode(name)
             && mode & OTHERS != 0
+            && !fs.is_link(name)
         {
             open.push((shown, mode));
         }

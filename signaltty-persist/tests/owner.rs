@@ -15,7 +15,7 @@ use std::path::Path;
 use signaltty_core::time::UnixMillis;
 use signaltty_persist::{Durability, Loaded, OpenError, Owner, Save, StateDir, Unsafe};
 
-use common::{open, owner, session, synced};
+use common::{files, open, owner, session, synced};
 
 #[test]
 fn c011_inv_p7_a_second_opener_learns_who_has_it_and_changes_nothing() {
@@ -110,9 +110,38 @@ fn a_directory_above_may_be_writable_for_the_users_own_group() {
     if chown(&parent, None, Some(other)).is_ok() {
         let error = StateDir::open(&parent.join("made/state"), &owner()).unwrap_err().to_string();
         let parent = parent.canonicalize().unwrap();
-        let remedy = format!("run `chmod g-w {}`, or pass --state-dir DIR", parent.display());
-        assert!(error.contains("mode 775") && error.ends_with(&remedy), "{error}");
+        let remedy = format!("run `chmod g-w {}`, or choose another directory", parent.display());
+        assert!(error.contains("mode 775") && error.contains(&remedy), "{error}");
     }
+}
+
+/// Modes do not bind root, so this thread becomes somebody else for it.
+#[test]
+fn a_directory_that_cannot_be_written_to_is_refused_and_stays_as_it_is() {
+    let temporary = tempfile::tempdir().unwrap();
+    let path = temporary.path().join("state");
+    let mut saved = open(&path);
+    saved.store.save(synced(&session("api", &[1]))).unwrap();
+    drop(saved);
+    if rustix::process::geteuid().is_root() {
+        const NOBODY: u32 = 65_534;
+        let below = files::tree(&path).into_keys();
+        for path in below.chain([path.clone(), path.join("server.lock")]) {
+            chown(&path, Some(NOBODY), Some(NOBODY)).unwrap();
+        }
+        let (root, nobody) = (rustix::process::Uid::ROOT, rustix::process::Uid::from_raw(NOBODY));
+        fs::set_permissions(temporary.path(), fs::Permissions::from_mode(0o755)).unwrap();
+        rustix::thread::set_thread_res_uid(root, nobody, root).unwrap();
+    }
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o500)).unwrap();
+    let before = files::tree(&path);
+    let error = StateDir::open(&path, &owner()).unwrap_err();
+    assert!(matches!(error, OpenError::ReadOnly(_)), "{error:?}");
+    let text = error.to_string();
+    assert!(text.contains("write to") && text.contains("make it writable"), "{text}");
+    assert_eq!(files::tree(&path), before);
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o700)).unwrap();
+    StateDir::open(&path, &owner()).unwrap();
 }
 
 #[test]

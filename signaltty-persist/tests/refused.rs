@@ -25,6 +25,10 @@ fn d5_s0_35_c026_a_future_version_leaves_every_file_as_it_is() {
         r#"{"universe":[[[]]],"snapshot_version":999}"#,
         r#"{"snapshot_version":999,"generation":"text", broken"#,
         r#"{"snapshot_version":1,"snapshot_version":999}"#,
+        // A later program may count otherwise.
+        r#"{"snapshot_version":999.0,"panes":[]}"#,
+        r#"{"snapshot_version":998.5}"#,
+        r#"{"snapshot_version":"999"}"#,
     ];
     fs::write(path.join(".tmp-1-1"), "left behind").unwrap();
     for body in bodies {
@@ -38,6 +42,12 @@ fn d5_s0_35_c026_a_future_version_leaves_every_file_as_it_is() {
         }
         assert_eq!(tree(&path), before);
     }
+    fs::write(path.join("snapshot.json"), r#"{"snapshot_version":99999999999999999999999}"#)
+        .unwrap();
+    let before = tree(&path);
+    let error = try_open(&path).unwrap_err();
+    assert!(matches!(error, LoadError::FutureVersion { found: u64::MAX, .. }), "{error:?}");
+    assert_eq!(tree(&path), before);
 }
 
 #[test]

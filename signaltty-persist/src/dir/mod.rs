@@ -81,12 +81,19 @@ impl StateDir<OsFs> {
     /// [`OpenError::Held`] if another server has it. Nothing is changed then.
     pub fn open(path: &Path, owner: &Owner) -> Result<Self, OpenError> {
         let (fs, path, changed) = safety::open_checked(path)?;
-        let linked = linked::resolve(&path.join(SNAPSHOT))?;
+        let linked = writable_link(&path)?;
         Self::lock_with(fs, path, owner, linked, changed)
     }
 }
 
 impl StateDir<OsFs> {
+    /// Why a server would not use this directory, if it would not; whether another
+    /// one has it is not asked. Changes nothing.
+    pub(crate) fn refusal(path: &Path) -> Option<OpenError> {
+        let checked = safety::check(path);
+        checked.and_then(|(_, path)| writable_link(&path)).err()
+    }
+
     /// A directory that is only looked at. Must not be given to whoever changes
     /// anything.
     pub(crate) fn look(fs: OsFs, path: PathBuf) -> Self {
@@ -192,6 +199,17 @@ impl<F: Fs> Clone for StateDir<F> {
     fn clone(&self) -> Self {
         Self { held: Arc::clone(&self.held) }
     }
+}
+
+/// Where the snapshot is, if a link leads elsewhere; it must be possible to
+/// write there.
+fn writable_link(path: &Path) -> Result<Option<Linked<OsFs>>, OpenError> {
+    let link = path.join(SNAPSHOT);
+    let linked = linked::resolve(&link)?;
+    if let Some(linked) = &linked {
+        safety::check_writable(&linked.fs, &link)?;
+    }
+    Ok(linked)
 }
 
 /// The content of the lock file.

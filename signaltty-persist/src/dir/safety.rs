@@ -25,7 +25,14 @@ pub(super) fn open_checked(path: &Path) -> Result<(OsFs, PathBuf, Vec<PathBuf>),
     let asked = std::path::absolute(path).map_err(at("resolve", path))?;
     let mut changed = Vec::new();
     make_missing(&asked, &mut changed)?;
-    let real = asked.canonicalize().map_err(at("resolve", &asked))?;
+    let (fs, real) = check(&asked)?;
+    Ok((fs, real, changed))
+}
+
+/// Resolves links once, checks and opens a directory that is there. Changes
+/// nothing.
+pub(super) fn check(asked: &Path) -> Result<(OsFs, PathBuf), OpenError> {
+    let real = asked.canonicalize().map_err(at("resolve", asked))?;
     for link in asked.ancestors().filter(|ancestor| ancestor.is_symlink()) {
         // Whoever can replace the link chooses the directory.
         if let Some(parent) = link.parent() {
@@ -46,7 +53,16 @@ pub(super) fn open_checked(path: &Path) -> Result<(OsFs, PathBuf, Vec<PathBuf>),
     if mode & OTHERS_WRITE != 0 {
         return Err(OpenError::Unsafe { path: real, why: Unsafe::Writable { mode } });
     }
-    Ok((fs, real, changed))
+    check_writable(&fs, &real)?;
+    Ok((fs, real))
+}
+
+/// A server that could not save would lose all that it is given, so one that
+/// cannot write at its start does not start.
+pub(super) fn check_writable(fs: &OsFs, path: &Path) -> Result<(), OpenError> {
+    fs.writable().map_err(|source| {
+        OpenError::ReadOnly(PathError { operation: "write to", path: path.to_owned(), source })
+    })
 }
 
 fn make_missing(path: &Path, changed: &mut Vec<PathBuf>) -> Result<(), OpenError> {

@@ -9,7 +9,7 @@ use std::io::ErrorKind;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
 
-use rustix::fs::{AtFlags, Dir, FileType, FlockOperation, Mode, OFlags};
+use rustix::fs::{Access, AtFlags, Dir, FileType, FlockOperation, Mode, OFlags};
 use rustix::io::{Errno, retry_on_intr};
 
 use super::{FileStat, Fs, FsFile};
@@ -56,6 +56,22 @@ impl OsFs {
     pub(crate) fn owner_and_mode(&self, name: &str) -> io::Result<(u32, u32)> {
         let stat = retry_on_intr(|| rustix::fs::statat(&self.fd, name, AtFlags::SYMLINK_NOFOLLOW))?;
         Ok((stat.st_uid, Mode::from_raw_mode(stat.st_mode).as_raw_mode()))
+    }
+
+    /// Whether names can be made in it and taken away.
+    ///
+    /// # Errors
+    ///
+    /// Those of the system: `EACCES`, or `EROFS` for a read-only file system.
+    pub(crate) fn writable(&self) -> io::Result<()> {
+        let asked = Access::WRITE_OK | Access::EXEC_OK;
+        Ok(retry_on_intr(|| rustix::fs::accessat(&self.fd, ".", asked, AtFlags::EACCESS))?)
+    }
+
+    /// Whether a name is that of a symbolic link.
+    pub(crate) fn is_link(&self, name: &str) -> bool {
+        rustix::fs::statat(&self.fd, name, AtFlags::SYMLINK_NOFOLLOW)
+            .is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::Symlink)
     }
 
     /// The number that says which file system this is (statfs(2)).

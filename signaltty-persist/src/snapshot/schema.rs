@@ -200,7 +200,7 @@ impl<'de> Visitor<'de> for Scan<'_> {
         while let Some(key) = map.next_key::<String>()? {
             match key.as_str() {
                 "snapshot_version" => {
-                    let value = number(map.next_value()?);
+                    let value = version(map.next_value()?);
                     // Of several the greatest counts: the careful choice.
                     self.0.snapshot_version = self.0.snapshot_version.max(Some(value));
                 }
@@ -213,6 +213,16 @@ impl<'de> Visitor<'de> for Scan<'_> {
         }
         Ok(())
     }
+}
+
+/// A version in whatever form a later program may write it: one that is read as
+/// none would be taken for damage.
+fn version(raw: &RawValue) -> Option<u64> {
+    let text: String = serde_json::from_str(raw.get()).unwrap_or_else(|_| raw.get().to_owned());
+    let whole = text.parse().ok();
+    // Past the largest number it is that one.
+    let rounded = || text.parse::<f64>().ok().filter(|version| *version > f64::from(VERSION));
+    whole.or_else(|| rounded().map(|version| version.ceil() as u64))
 }
 
 fn number(raw: &RawValue) -> Option<u64> {

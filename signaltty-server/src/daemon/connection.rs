@@ -5,6 +5,7 @@ use std::io;
 use std::time::Instant;
 
 use serde_json::{Value, json};
+use signaltty_core::session::CommandError;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::UnixStream;
 use tokio::sync::{broadcast, mpsc, oneshot};
@@ -159,7 +160,7 @@ async fn write_answer(stream: &mut UnixStream, id: &str, answer: Answered) -> io
         Ok(Answer::Value(Ok(value))) => write_value(stream, id, value).await,
         Ok(Answer::Value(Err(error))) => write_error(stream, id, error).await,
         Ok(Answer::Attached(_) | Answer::Subscribed(_)) | Err(_) => {
-            let gone = WireError::new(code::STOPPING, "the server is stopping");
+            let gone = WireError::new(code::STOPPING, CommandError::Stopping.to_string());
             write_error(stream, id, gone).await
         }
     }

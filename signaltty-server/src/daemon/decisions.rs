@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use signaltty_adapters::Question;
 use signaltty_core::id::{InstanceId, PaneId, RequestId};
-use signaltty_core::session::{Command, Input};
+use signaltty_core::session::{Command, CommandError, Input};
 use tokio::sync::oneshot;
 
 use super::effects::to_value;
@@ -42,7 +42,7 @@ impl Daemon {
             let answer = tokio::select! {
                 answer = decided => match answer {
                     Ok(Answer::Value(answer)) => answer.and_then(|value| decision(value, &question)),
-                    _ => Err(WireError::new(code::STOPPING, "the server is stopping")),
+                    _ => Err(WireError::new(code::STOPPING, CommandError::Stopping.to_string())),
                 },
                 () = respond.closed() => {
                     let _ = events.send(left).await;

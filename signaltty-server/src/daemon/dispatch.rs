@@ -33,10 +33,14 @@ impl Daemon {
         }
         match method.as_str() {
             "server.status" => {
-                let mut status = self.status();
+                let (mut status, place) = (self.status(), self.state_place.clone());
                 tokio::spawn(async move {
                     // Looks at files, which the loop must not wait for.
-                    status.logout = tokio::task::spawn_blocking(logout::outlook).await.ok();
+                    let look = move || (logout::outlook(), place.moved());
+                    if let Ok((logout, moved)) = tokio::task::spawn_blocking(look).await {
+                        status.logout = Some(logout);
+                        status.persist = moved.unwrap_or(status.persist);
+                    }
                     answer(respond, Ok(to_value(status)));
                 });
             }

@@ -30,6 +30,7 @@ use super::ports::Ports;
 use super::publisher::Publisher;
 use super::saver::{SaveOutcome, Saver};
 use super::spawner::Spawner;
+use super::state_place::StatePlace;
 use super::waits::Wait;
 use super::{environment, random, recorder, tree};
 use crate::config::{Paths, Settings};
@@ -52,6 +53,7 @@ pub(crate) struct Parts {
     pub(crate) clock: Clock,
     pub(crate) epoch: ServerEpoch,
     pub(crate) started_at: UnixMillis,
+    pub(crate) state_place: StatePlace,
     pub(crate) logind: watch::Receiver<signaltty_logind::Status>,
     pub(crate) tells: bool,
 }
@@ -102,6 +104,7 @@ pub(crate) struct Daemon {
     pub(crate) held: Vec<Effect>,
     pub(crate) host: Arc<ProcHost>,
     pub(crate) started_at: UnixMillis,
+    pub(crate) state_place: StatePlace,
     pub(crate) last_save_at: Option<UnixMillis>,
     pub(crate) persist: Health,
     pub(crate) logind: watch::Receiver<signaltty_logind::Status>,
@@ -174,6 +177,7 @@ pub(crate) async fn run_loop(parts: Parts) -> Result<(), ServerError> {
         login_env: LoginEnv::Unread,
         held: Vec::new(),
         started_at: parts.started_at,
+        state_place: parts.state_place,
         last_save_at: None,
         persist: Health::ok(),
         logind: parts.logind,
@@ -407,7 +411,8 @@ impl Daemon {
                 stopped = stops.join_next() => match stopped {
                     None => return,
                     Some(Ok((_, Ok(report)))) if !report.escaped.is_empty() => {
-                        tracing::warn!("processes left their pane and go on: {:?}", report.escaped);
+                        let left = panes::listed(&report.escaped);
+                        tracing::warn!("processes left their pane and go on: {left}");
                     }
                     // Nothing of it runs for the next start to look for.
                     Some(Ok((pid, Ok(_)))) => self.children.remove(pid),

@@ -14,7 +14,16 @@ pub(super) fn restore(
     dir: &StateDir,
 ) -> (Session, String, Vec<String>) {
     match loaded {
-        Loaded::Missing => (Session::new(epoch, config), "missing".to_owned(), Vec::new()),
+        Loaded::Missing => {
+            let lines: Vec<_> = way_back(dir)
+                .map(|way| format!("snapshot.json is gone, so the server started empty{way}"))
+                .into_iter()
+                .collect();
+            for line in &lines {
+                tracing::warn!("{line}");
+            }
+            (Session::new(epoch, config), "missing".to_owned(), lines)
+        }
         Loaded::Snapshot { session, problems, kept, .. } => {
             let mut lines: Vec<_> = problems.iter().map(ToString::to_string).collect();
             if let Some(kept) = kept {
@@ -33,7 +42,7 @@ pub(super) fn restore(
                 "the saved state could not be read ({reason}); it was moved to {}, saved output \
                  was kept, and the server started empty{}",
                 backup.display(),
-                way_back(dir)
+                way_back(dir).unwrap_or_default()
             );
             tracing::error!("{line}");
             (Session::new(epoch, config), "corrupt".to_owned(), vec![line])
@@ -43,7 +52,7 @@ pub(super) fn restore(
                 "the saved state was an empty file, as a loss of power leaves; it was moved to \
                  {}, saved output was kept, and the server started empty{}",
                 backup.display(),
-                way_back(dir)
+                way_back(dir).unwrap_or_default()
             );
             tracing::error!("{line}");
             (Session::new(epoch, config), "empty_file".to_owned(), vec![line])
@@ -54,10 +63,10 @@ pub(super) fn restore(
 
 /// Names the newest older snapshot that can be read, and how to go back to it
 /// (C004).
-fn way_back(dir: &StateDir) -> String {
+fn way_back(dir: &StateDir) -> Option<String> {
     let entries = history(dir).unwrap_or_default();
     let good = entries.iter().rev().find(|entry| older(dir, entry.generation).is_ok());
-    good.map_or_else(String::new, |entry| {
+    good.map(|entry| {
         format!(
             "; stop it and run `signaltty-server history restore {}` to go back to the state of {}",
             entry.generation,

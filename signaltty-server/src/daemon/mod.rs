@@ -69,6 +69,7 @@ mod signals;
 mod socket_watch;
 mod spawner;
 mod started;
+mod state_place;
 mod subscribe;
 mod terminal_reply;
 mod told;

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use signaltty_core::id::{InstanceId, PaneId};
-use signaltty_pty::{Child, HistoryLimit, Pty, Screen, Size};
+use signaltty_pty::{Child, HistoryLimit, ProcessId, Pty, Screen, Size};
 use tokio::sync::{Semaphore, mpsc, watch};
 
 use super::directory::Directory;
@@ -181,6 +181,12 @@ impl PaneHandle {
     }
 }
 
+/// Processes as a person looks for them.
+pub(crate) fn listed(processes: &[ProcessId]) -> String {
+    let pids: Vec<_> = processes.iter().map(|process| process.pid.to_string()).collect();
+    pids.join(", ")
+}
+
 /// Stops a child and everything in its session. The pane's task sees the end.
 pub(crate) fn stop(child: Arc<Child>, grace: Duration) {
     tokio::spawn(async move {
@@ -189,8 +195,8 @@ pub(crate) fn stop(child: Arc<Child>, grace: Duration) {
                 if !report.escaped.is_empty() {
                     tracing::warn!(
                         pid = child.pid(),
-                        "processes left the pane's session and go on: {:?}",
-                        report.escaped
+                        "processes left the pane's session and go on: {}",
+                        listed(&report.escaped)
                     );
                 }
             }

@@ -24,6 +24,7 @@ use super::own_log::OwnLog;
 use super::owned::owned;
 use super::replies::Replies;
 use super::spawner::spawner;
+use super::state_place::StatePlace;
 use super::{own_dir, random, signals, socket_watch};
 use crate::config::{Paths, Settings, standard_path};
 use crate::service::notify;
@@ -261,6 +262,7 @@ impl Server {
         let socket_path = self.paths.socket.clone();
         let owner = Owner { pid: std::process::id(), started_at, socket: Some(socket_path) };
         let dir = owned(|| StateDir::open(&self.paths.state_dir, &owner))?;
+        let state_place = StatePlace::of(&self.paths.state_dir);
         let socket = Arc::new(Socket::bind(&self.paths.socket, dir.lock_path())?);
         let own_dir = own_dir::of(&self.paths.runtime_dir, &self.paths.state_dir)
             .map_err(|source| ServerError::Setup { what: "look at the state directory", source })?;
@@ -328,6 +330,7 @@ impl Server {
                 clock,
                 epoch,
                 started_at,
+                state_place,
                 logind,
                 tells,
             };

@@ -62,6 +62,9 @@ struct Verdict {
 
 fn verdict(found: &Inspection) -> Verdict {
     let (mut refused, mut problems, mut notes) = (Vec::new(), Vec::new(), Vec::new());
+    if let Some(refusal) = &found.refusal {
+        refused.push(refusal.to_string());
+    }
     if let Some(holder) = &found.held {
         refused.push(format!("another server owns it{holder}; stop that one first"));
     }
@@ -87,7 +90,20 @@ fn verdict(found: &Inspection) -> Verdict {
     if let Err(error) = &found.history {
         problems.push(error.to_string());
     }
-    for (name, mode) in &found.open_to_others {
+    if let (SnapshotFound::Missing, Ok(older)) = (&found.snapshot, &found.history)
+        && let Some(newest) = older.last()
+    {
+        notes.push(format!(
+            "snapshot.json is gone, and {} older snapshots are there; a start would begin empty; \
+             `signaltty-server history restore {}` goes back to the state of {}",
+            older.len(),
+            newest.generation,
+            time(newest.saved_at)
+        ));
+    }
+    // What the directory itself lets others do is among the refusals.
+    let open = found.open_to_others.iter();
+    for (name, mode) in open.filter(|(name, _)| name != "." || found.refusal.is_none()) {
         problems.push(format!("{name} has mode {mode:o}; others should have no access"));
     }
     if found.set_aside > 0 {

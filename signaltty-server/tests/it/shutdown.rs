@@ -13,6 +13,23 @@ use crate::support::{Home, Server, wait_for, wait_until};
 const STUBBORN: &str = "trap '' HUP TERM; echo ready; while :; do sleep 0.1; done";
 
 #[test]
+fn s0_4_signals_that_end_other_programs_save_first_or_mean_nothing() {
+    let home = Home::new();
+    let mut server = Server::start(&home);
+    let pane = server.spawn(&home, &["/bin/cat"]);
+    for signal in [Signal::USR1, Signal::USR2, Signal::ALARM, Signal::XFSZ, Signal::XCPU] {
+        server.signal(signal);
+    }
+    // After they came.
+    server.type_line(&pane, "here");
+    server.wait_text(&pane, "here");
+    server.ask("pane.rename", json!({"pane": pane, "title": "kept"}));
+    server.signal(Signal::QUIT);
+    assert!(server.wait_exit().success());
+    assert_eq!(home.snapshot()["panes"][0]["title"], "kept");
+}
+
+#[test]
 fn s0_4_sigterm_saves_at_once_and_removes_the_socket() {
     let home = Home::new();
     let mut server = Server::start(&home);

@@ -94,6 +94,43 @@ fn doctor(home: &Home, code: i32, state: &str, says: &[&str]) -> Value {
 }
 
 #[test]
+fn c022_doctor_takes_a_linked_snapshot_for_what_it_is() {
+    let home = Home::new();
+    stopped(&home);
+    fs::rename(home.snapshot_path(), home.path("work/mine.json")).unwrap();
+    std::os::unix::fs::symlink(home.path("work/mine.json"), home.snapshot_path()).unwrap();
+    doctor(&home, 0, "sound", &[]);
+}
+
+#[test]
+fn doctor_says_of_an_unsafe_directory_what_a_start_would_say() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let home = Home::new();
+    stopped(&home);
+    fs::set_permissions(home.state(), fs::Permissions::from_mode(0o777)).unwrap();
+    let refused = Server::refused(&home, |_| {});
+    assert_eq!(refused.code, Some(6));
+    let said = check_doctor(&home, 6, "refused", &["chmod go-w"]);
+    let problem = said["problems"][0].as_str().unwrap();
+    assert!(refused.stderr.contains(problem), "{problem} {}", refused.stderr);
+    fs::set_permissions(home.state(), fs::Permissions::from_mode(0o700)).unwrap();
+}
+
+#[test]
+fn s0_33_a_missing_snapshot_with_older_ones_beside_it_is_hinted_at() {
+    let home = Home::new();
+    let (_, older) = stopped(&home);
+    fs::remove_file(home.snapshot_path()).unwrap();
+    let back = format!("signaltty-server history restore {older}");
+    let said = check_doctor(&home, 0, "sound", &[]);
+    assert!(said["notes"].to_string().contains(&back), "{said}");
+    let server = Server::start(&home);
+    let status = server.status();
+    assert_eq!(status["load"], "missing");
+    assert!(status["problems"][0].as_str().unwrap().contains(&back), "{status}");
+}
+
+#[test]
 fn doctor_says_that_there_is_no_state_yet() {
     let home = Home::new();
     let nowhere = home.path("nowhere");
