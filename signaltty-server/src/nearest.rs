@@ -44,7 +44,7 @@ pub(crate) fn mistyped<'a>(
 const CERTAIN: usize = 6;
 
 /// Under this likeness (from 0 to 1) a hint confuses more than it helps.
-const NEAR: f64 = 0.8;
+const NEAR: f64 = 0.75;
 
 #[cfg(test)]
 mod tests {
