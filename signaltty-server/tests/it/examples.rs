@@ -182,3 +182,53 @@ fn d16_s1_28_an_embedders_agent_is_proven_and_its_spoilt_record_refused() {
     assert_eq!(resumed["verdict"], "verified", "{resumed}");
     drop(server);
 }
+
+/// The hooks of a resumed agent find no `signaltty`: what it shows is not enough,
+/// and the pane says what is missing while it runs and after it.
+#[test]
+fn d12_d2_a_resume_without_the_hooks_program_is_unconfirmed_and_the_pane_says_why() {
+    let home = Home::new();
+    let server = server_of_scribes(&home);
+    let env = of_a_client();
+    let scribe = json!({"cwd": home.work(), "argv": ["scribe"], "name": "test", "env": env});
+    let made = server.ask("workspace.new", scribe);
+    let pane = made["pane_id"].as_str().unwrap().to_owned();
+    server.wait_text(&pane, "scribe>");
+    assert_eq!(server.pane(&pane)["agent"]["integration"], Value::Null);
+    say_and_kill(server, &home, &pane, 1, "the door is blue");
+
+    let examples = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples");
+    let without = json!({"PATH": format!("{examples}:/usr/bin:/bin")});
+    let server = server_of_scribes(&home);
+    let resumed = server.ask("pane.resume", json!({"pane": pane, "env": without}));
+    assert_eq!(resumed["verdict"], "unconfirmed", "{resumed}");
+    let evidence = resumed["evidence"].to_string();
+    assert!(evidence.contains("live_registry: process"), "{evidence}");
+    assert!(evidence.contains("no start_report came in time"), "{evidence}");
+    let shown = server.pane(&pane)["agent"].clone();
+    let note = shown["integration"].as_str().expect("a note");
+    for words in ["scribe cannot report", "signaltty, is not there", "stays unconfirmed"] {
+        assert!(note.contains(words), "{note}");
+    }
+    assert_eq!(shown["last_failure"]["code"], "unconfirmed");
+    // A person reads both, also once it ended.
+    let listed = |state: &str| {
+        server.wait_state(&pane, state);
+        let ls = Command::new(env!("CARGO_BIN_EXE_signaltty"))
+            .args(["ls", "--no-start", "--socket"])
+            .arg(home.socket())
+            .output()
+            .unwrap();
+        let text = String::from_utf8(ls.stdout).unwrap();
+        assert!(text.contains("(unconfirmed): ") && text.contains(note), "{state}: {text}");
+    };
+    listed("live");
+    server.ask("pane.send", json!({"pane": pane, "text": "\u{4}"}));
+    listed("exited");
+
+    // With the program it is proven, and there is nothing to say.
+    let resumed = server.ask("pane.resume", json!({"pane": pane, "env": env}));
+    assert_eq!(resumed["verdict"], "verified", "{resumed}");
+    let shown = server.pane(&pane)["agent"].clone();
+    assert_eq!((&shown["integration"], &shown["last_failure"]), (&Value::Null, &Value::Null));
+}
