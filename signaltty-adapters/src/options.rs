@@ -202,7 +202,13 @@ impl AgentSpec {
     pub fn settle_directory(&self, argv: &mut [OsString], base: &Path) -> Option<PathBuf> {
         let (read, _) = self.read_options(argv);
         let wanted = |given: &Given| given.rule.at_resume == AtResume::Directory;
-        let Given { value, at, before, .. } = read.into_iter().rfind(wanted)?;
+        let (value, at, before) = match read.into_iter().rfind(wanted) {
+            Some(Given { value, at, before, .. }) => (value, at, before),
+            None => {
+                let at = self.directory_word.and_then(|find| find(argv))?;
+                (argv.get(at).cloned(), at, 0)
+            }
+        };
         let dir = base.join(value.filter(|value| !value.is_empty())?);
         let word = argv.get_mut(at)?;
         let mut settled = word.as_bytes().get(..before)?.to_vec();

@@ -1,5 +1,6 @@
 //! An agent as data.
 
+use std::ffi::OsString;
 use std::fmt;
 use std::time::Duration;
 
@@ -27,6 +28,9 @@ pub struct AgentSpec {
     /// Options of its launch that a resume may carry over, and those whose values
     /// must not be taken for others (D-29). Without any, nothing is carried over.
     pub options: &'static [OptionRule],
+    /// Of an agent that takes the directory to work in as a bare word: which word
+    /// of a command that is. One that takes an option has a rule for that.
+    pub directory_word: Option<fn(&[OsString]) -> Option<usize>>,
     /// What it can show, and until when.
     pub policy: AgentPolicy,
     /// How often it is looked at while it must prove something. Usually a look
@@ -49,6 +53,7 @@ impl AgentSpec {
             identity_vars: &[],
             scrubbed_vars: &[],
             options: &[],
+            directory_word: None,
             policy,
             look_every: LOOK_EVERY,
         }

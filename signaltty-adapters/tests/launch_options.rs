@@ -179,7 +179,8 @@ fn c050_a_resume_has_its_documented_form_and_options_follow_the_id() {
 #[test]
 fn d23_an_agent_that_is_sent_elsewhere_is_started_there() {
     let (codex, grok, claude) = (CodexAdapter::new(), GrokAdapter::new(), ClaudeAdapter::new());
-    let rows: [(&dyn AgentAdapter, &str, Option<&str>, &str); 10] = [
+    let opencode = OpenCodeAdapter::new();
+    let rows: [(&dyn AgentAdapter, &str, Option<&str>, &str); 18] = [
         (&codex, "codex", None, "codex"),
         (&codex, "codex -C sub fix", Some("/w/sub"), "codex -C /w/sub fix"),
         (&codex, "codex --cd=/x --model m", Some("/x"), "codex --cd=/x --model m"),
@@ -191,6 +192,15 @@ fn d23_an_agent_that_is_sent_elsewhere_is_started_there() {
         (&codex, "codex -C", None, "codex -C"),
         (&grok, "grok --cwd sub -m x", Some("/w/sub"), "grok --cwd /w/sub -m x"),
         (&claude, "claude --cwd sub", None, "claude --cwd sub"),
+        // The first word, unless it is a command or a value.
+        (&opencode, "opencode sub", Some("/w/sub"), "opencode /w/sub"),
+        (&opencode, "opencode -m x /srv/run -c", Some("/srv/run"), "opencode -m x /srv/run -c"),
+        (&opencode, "opencode --model=x . run", Some("/w/."), "opencode --model=x /w/. run"),
+        (&opencode, "opencode", None, "opencode"),
+        (&opencode, "opencode -m x", None, "opencode -m x"),
+        (&opencode, "opencode serve sub", None, "opencode serve sub"),
+        (&opencode, "opencode -- sub", None, "opencode -- sub"),
+        (&codex, "codex sub", None, "codex sub"),
     ];
     for (adapter, launch, dir, settled) in rows {
         let mut argv = words(launch);

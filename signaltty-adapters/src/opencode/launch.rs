@@ -5,6 +5,8 @@
 //! memory and in the process's environment only, and the server listens on the
 //! loopback interface.
 
+use std::ffi::OsString;
+
 use crate::{Integration, Launch, LaunchContext, LaunchFacts, PreparedLaunch};
 
 /// The names of what the channel needs to know again.
@@ -68,37 +70,53 @@ fn look(launch: &Launch) -> Found {
     if var(launch, PASSWORD_VAR).is_some_and(|password| !password.starts_with(OURS)) {
         taken = Some(PASSWORD_VAR);
     }
-    let mut value_of: Option<&str> = None;
-    let mut first = true;
-    for arg in launch.argv.iter().skip(1) {
-        // Whatever is not UTF-8 is no option and no command that we know.
-        let arg = arg.to_str().unwrap_or("x");
+    if first_word(&launch.argv).is_some_and(|(_, word)| COMMANDS.contains(&word)) {
+        return Found::NoConversation;
+    }
+    for arg in launch.argv.iter().skip(1).map(|arg| text(arg)) {
         if arg == "--" {
             break;
         }
-        if !arg.starts_with('-') {
-            // The first word is the command, or the directory to work in.
-            if value_of.take().is_none() && first {
-                if COMMANDS.contains(&arg) {
-                    return Found::NoConversation;
-                }
-                first = false;
-            }
-            continue;
-        }
-        let (name, has_value) = match arg.split_once('=') {
-            Some((name, _)) => (name, true),
-            None => (arg, false),
-        };
+        let name = arg.split_once('=').map_or(arg, |(name, _)| name);
         if ELSEWHERE.contains(&name) {
             return Found::NoConversation;
         }
         if let Some(option) = SERVER.iter().find(|option| **option == name) {
             taken = taken.or(Some(*option));
         }
-        value_of = (!has_value && ONE_VALUE.contains(&name)).then_some(name);
     }
     taken.map_or(Found::Free, Found::Taken)
+}
+
+/// Which word of a command names the directory in which OpenCode works.
+pub(super) fn directory(argv: &[OsString]) -> Option<usize> {
+    let (at, word) = first_word(argv)?;
+    (!COMMANDS.contains(&word)).then_some(at)
+}
+
+/// The first word that is neither an option nor the value of one: the command,
+/// or the directory to work in.
+fn first_word(argv: &[OsString]) -> Option<(usize, &str)> {
+    let mut is_value = false;
+    for (at, arg) in argv.iter().enumerate().skip(1).map(|(at, arg)| (at, text(arg))) {
+        if arg == "--" {
+            return None;
+        }
+        if !arg.starts_with('-') {
+            if !is_value {
+                return Some((at, arg));
+            }
+            is_value = false;
+            continue;
+        }
+        is_value = ONE_VALUE.contains(&arg);
+    }
+    None
+}
+
+/// A word. Whatever is not UTF-8 is no option and no command that we know.
+fn text(arg: &OsString) -> &str {
+    arg.to_str().unwrap_or("x")
 }
 
 /// The value of a variable that says something.

@@ -61,6 +61,7 @@ impl OpenCodeAdapter {
         spec.identity_vars = &IDENTITY;
         spec.scrubbed_vars = &SCRUBBED;
         spec.options = options::OPTIONS;
+        spec.directory_word = Some(launch::directory);
         spec.look_every = LOOK_EVERY;
         Self { spec, events: Arc::default() }
     }
