@@ -21,7 +21,8 @@ class Agent:
     quit = "/exit"
     by_hand = None
     remedy = None
-    has_writer_lock = True
+    # Whether a second one shows the conversation before its first turn.
+    shows_itself = True
     # How it begins another conversation, and the keys that break off a turn.
     new, breaks_off = "/new", ["Escape"]
     # Whether it shows a question for a permission, whether `signaltty answer`
@@ -176,6 +177,10 @@ class Codex(Agent):
         hook = {"hooks": [{"type": "command", "command": "true"}]}
         yield ("a dialog that reviews hooks",
                lambda: write(hooks, json.dumps({"hooks": {"Stop": [hook]}})), hooks.unlink)
+        config = lab.dir / "codex/config.toml"
+        marked = config.read_text().replace('"trusted"', '"untrusted"')
+        yield ("a directory marked as untrusted",
+               lambda: config.write_text(marked), lambda: self.prepare(lab))
 
     def trusts_hook(self, lab):
         hook = {"type": "command", "command": f"'{lab.signaltty}' hook codex", "timeout": 60}
@@ -200,7 +205,7 @@ class OpenCode(Agent):
     resume = ["--session"]
     name, prompt = "opencode", "Ask anything"
     remedy = "pane split"
-    has_writer_lock = False
+    shows_itself = False
     breaks_off = ["Escape", "Escape"]
     shows_questions, question = True, "Permission required"
 

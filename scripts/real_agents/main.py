@@ -104,14 +104,20 @@ class Story:
 
     # What goes wrong.
 
+    def opened(self, pane, state="state"):
+        """Waits until another one has the conversation open."""
+        if not self.agent.shows_itself:
+            return self.lab.shows(pane, "and after a turn was cut", state)
+        # Some draw it before they say so.
+        until("it to show the conversation",
+              lambda: self.lab.node(pane, state).get("agent_session_id") == self.id)
+
     def second_writer(self):
         """Another server, as another terminal, has it open."""
         lab, other = self.lab, "other"
         words = json.loads(lab.st("pane", "info", self.pane, "--json"))["argv"]
         pane = lab.spawn([words[0], *self.agent.resume, self.id], state=other)
-        # Some draw it before they say so.
-        until("it to show the conversation",
-              lambda: lab.node(pane, other).get("agent_session_id") == self.id)
+        self.opened(pane, other)
         try:
             return self.refused(self.pane, {"busy"})
         finally:
@@ -124,9 +130,10 @@ class Story:
         lab = self.lab
         words = json.loads(lab.st("pane", "info", self.pane, "--json"))["argv"]
         pane = lab.spawn([words[0], *self.agent.resume, self.id])
-        until("it to show the conversation",
-              lambda: lab.node(pane).get("agent_session_id") == self.id)
+        self.opened(pane)
         try:
+            if not self.agent.shows_itself:
+                return self.refused(self.pane, {"busy"})
             answer = self.refused(self.pane, {"duplicate"})
             require(pane in answer, f"it does not name {pane}: {answer}")
             return answer
@@ -287,10 +294,9 @@ def all_of(lab):
     case(agent, "killed between turns: verified, history there", story.between_turns)
     case(agent, "killed in a turn: verified, history there", story.mid_turn)
     lab.kill_server()
-    if agent.has_writer_lock:
-        case(agent, "a second writer", story.second_writer)
-        case(agent, "open in another pane", story.second_pane)
-        lab.kill_server()
+    case(agent, "a second writer", story.second_writer)
+    case(agent, "open in another pane", story.second_pane)
+    lab.kill_server()
     for what, spoil, codes in agent.spoil(lab, story.id):
         case(agent, what, lambda s=spoil, c=codes: story.spoiled(s, c))
     case(agent, "the directory is gone", story.missing_directory)

@@ -145,7 +145,7 @@ pub use options::{AtResume, CarriedOptions, OptionRule, Takes};
 pub use proc::{Job, ProcHost};
 pub use question::Question;
 pub use registry::{Adapters, RegistryError};
-pub use spec::{AgentSpec, IdForm};
+pub use spec::{AgentSpec, FindWord, IdForm};
 pub use user_hooks::{
     ByHand, HookEntries, HookFileError, HookForm, HookState, OWNER, Removed, UserFile, UserHooks,
 };

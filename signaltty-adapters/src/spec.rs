@@ -8,6 +8,9 @@ use signaltty_core::agent::{AgentKind, AgentPolicy, AgentSessionId};
 
 use crate::{AdapterError, OptionRule};
 
+/// Finds a word of a command.
+pub type FindWord = fn(&[OsString]) -> Option<usize>;
+
 /// Everything about an agent that is not code.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
@@ -30,7 +33,7 @@ pub struct AgentSpec {
     pub options: &'static [OptionRule],
     /// Of an agent that takes the directory to work in as a bare word: which word
     /// of a command that is. One that takes an option has a rule for that.
-    pub directory_word: Option<fn(&[OsString]) -> Option<usize>>,
+    pub directory_word: Option<FindWord>,
     /// What it can show, and until when.
     pub policy: AgentPolicy,
     /// How often it is looked at while it must prove something. Usually a look

@@ -18,7 +18,8 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use signaltty_core::agent::{
-    AgentPolicy, AgentReport, Anchor, Conversation, Fingerprint, LoadedRule, WitnessSource,
+    AgentPolicy, AgentReport, Anchor, Conversation, Fingerprint, LoadedRule, TurnRecord,
+    WitnessSource,
 };
 use signaltty_core::id::InstanceId;
 use signaltty_core::restore::{FailureCode, Refusal};
@@ -147,6 +148,13 @@ impl AgentAdapter for CursorAdapter {
             Some(saved) => store.compare(saved).map(|found| found.now),
             None => store.first_anchor(),
         }
+    }
+
+    /// What the rows of a store mean is not known, so they say nothing of a turn:
+    /// not whether it came to its end, nor whether a prompt arrived. The core
+    /// then leaves the turn to a person.
+    async fn read_turn(&self, _conversation: &Conversation, _host: &dyn AgentHost) -> TurnRecord {
+        TurnRecord { unfinished: None, prompted: None, last_tool: None }
     }
 
     async fn inspect(&self, _view: &InstanceView, _host: &dyn AgentHost) -> Vec<AgentReport> {

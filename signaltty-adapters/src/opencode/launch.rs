@@ -7,7 +7,11 @@
 
 use std::ffi::OsString;
 
-use crate::{Integration, Launch, LaunchContext, LaunchFacts, PreparedLaunch};
+use signaltty_core::agent::Conversation;
+
+use crate::{
+    AgentAdapter, AgentHost, Integration, Launch, LaunchContext, LaunchFacts, PreparedLaunch,
+};
 
 /// The names of what the channel needs to know again.
 pub(super) const PORT: &str = "port";
@@ -73,7 +77,7 @@ fn look(launch: &Launch) -> Found {
     if first_word(&launch.argv).is_some_and(|(_, word)| COMMANDS.contains(&word)) {
         return Found::NoConversation;
     }
-    for arg in launch.argv.iter().skip(1).map(|arg| text(arg)) {
+    for arg in launch.argv.iter().skip(1).map(text) {
         if arg == "--" {
             break;
         }
@@ -92,6 +96,45 @@ fn look(launch: &Launch) -> Found {
 pub(super) fn directory(argv: &[OsString]) -> Option<usize> {
     let (at, word) = first_word(argv)?;
     (!COMMANDS.contains(&word)).then_some(at)
+}
+
+/// A living OpenCode that was started with the conversation. One that came to it
+/// later, by its list, shows that nowhere before its next turn; and one that went
+/// on to another is still named, since nobody can tell (a person may override).
+pub(super) fn holder(
+    adapter: &dyn AgentAdapter,
+    conversation: &Conversation,
+    host: &dyn AgentHost,
+) -> Option<String> {
+    let id = conversation.id.as_str();
+    let holds = |argv: &[OsString]| adapter.recognises(argv) && opens(argv, id);
+    let holder = host.tree(INIT).into_iter().find(|process| holds(&process.argv))?;
+    Some(format!("process {} ({}) was started with it", holder.pid, adapter.spec().kind))
+}
+
+/// Whether a command opens exactly this conversation, to write to it.
+fn opens(argv: &[OsString], id: &str) -> bool {
+    if first_word(argv)
+        .is_some_and(|(_, word)| COMMANDS.contains(&word) && !WRITERS.contains(&word))
+    {
+        return false;
+    }
+    let mut words = argv.iter().skip(1).map(text).take_while(|arg| *arg != "--");
+    let mut asked = false;
+    while let Some(arg) = words.next() {
+        let value = match arg.split_once('=') {
+            Some(("--session" | "-s", value)) => Some(value),
+            None if matches!(arg, "--session" | "-s") => words.next(),
+            _ => None,
+        };
+        match value {
+            Some(value) => asked = value == id,
+            // It goes on in a copy.
+            None if arg == "--fork" => return false,
+            None => {}
+        }
+    }
+    asked
 }
 
 /// The first word that is neither an option nor the value of one: the command,
@@ -157,6 +200,12 @@ const ONE_VALUE: [&str; 15] = [
     "--username",
     "-u",
 ];
+
+/// Commands that write to a conversation.
+const WRITERS: [&str; 2] = ["attach", "run"];
+
+/// Every process that can be seen descends from it.
+const INIT: u32 = 1;
 
 const COMMANDS: [&str; 24] = [
     "acp",

@@ -154,6 +154,10 @@ impl AgentAdapter for OpenCodeAdapter {
         }
     }
 
+    async fn holder(&self, conversation: &Conversation, host: &dyn AgentHost) -> Option<String> {
+        launch::holder(self, conversation, host)
+    }
+
     async fn anchor(
         &self,
         conversation: &Conversation,

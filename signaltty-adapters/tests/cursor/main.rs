@@ -11,8 +11,8 @@ use std::path::Path;
 use serde_json::json;
 use signaltty_adapters::conformance::Stage;
 use signaltty_adapters::testing::{FakeHost, block_on};
-use signaltty_adapters::{AgentAdapter, CursorAdapter, Integration, Launch, LaunchContext};
-use signaltty_core::agent::{Anchor, Conversation, Fingerprint, WitnessSource};
+use signaltty_adapters::{AgentAdapter, CursorAdapter, Integration, Launch, LaunchContext, PROMPT};
+use signaltty_core::agent::{Anchor, Conversation, Fingerprint, TurnRecord, WitnessSource};
 use signaltty_core::env::ConfigEnv;
 use signaltty_core::id::InstanceId;
 use signaltty_core::pane::{Attention, Lifecycle};
@@ -142,6 +142,17 @@ fn d2_a_prompt_is_proof_only_once_the_store_has_grown() {
     assert_eq!(refusal.code, FailureCode::Unreadable, "says nothing");
     stage.turn(&id(A), "third");
     assert!(read(&stage).is_ok());
+}
+
+/// A prompt in the store is a row among others, so it cannot be recognised.
+#[test]
+fn s1_11_a_store_says_nothing_of_the_interrupted_turn() {
+    let (mut stage, conversation) = saved();
+    let read = |stage: &CursorStage| block_on(stage.adapter.read_turn(&conversation, &host()));
+    let unknown = TurnRecord { unfinished: None, prompted: None, last_tool: None };
+    assert_eq!(read(&stage), unknown);
+    stage.turn(&id(A), PROMPT);
+    assert_eq!(read(&stage), unknown);
 }
 
 #[test]

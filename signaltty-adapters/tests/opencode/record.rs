@@ -57,6 +57,40 @@ fn s1_18_other_ids_are_no_ids_of_opencode() {
 }
 
 #[test]
+fn c047_an_opencode_that_was_started_with_a_conversation_holds_it() {
+    let (stage, conversation) = saved();
+    let with = format!("--session={A}");
+    let holder = |argv: &[&str]| {
+        let mut host = FakeHost::with_programs(&["opencode"]);
+        host.start(1, 0, 1, &["init"]);
+        host.start(20, 1, 5, &["bash"]);
+        host.start(21, 20, 6, argv);
+        block_on(stage.adapter.holder(&conversation, &host))
+    };
+    for argv in [
+        &["/opt/opencode", "--port", "1", "--session", A][..],
+        &["opencode", "-s", A, "dir"],
+        &["opencode", &with],
+        &["opencode", "run", "-s", A, "go on"],
+        &["opencode", "attach", "http://127.0.0.1:1", "--session", A],
+    ] {
+        let named = holder(argv).unwrap_or_else(|| panic!("{argv:?} holds it"));
+        assert!(named.contains("process 21 (opencode)"), "{named}");
+    }
+    for argv in [
+        &["opencode"][..],
+        &["opencode", "--session", Z],
+        &["opencode", "--session", A, "--fork"],
+        &["opencode", "export", A],
+        &["opencode", "session", "-s", A],
+        &["opencode", "--prompt", A],
+        &["vim", "--session", A],
+    ] {
+        assert_eq!(holder(argv), None, "{argv:?}");
+    }
+}
+
+#[test]
 fn s1_16_an_unchanged_or_grown_record_extends_its_anchor() {
     let (mut stage, conversation) = saved();
     let saved = conversation.anchor.clone().unwrap();
