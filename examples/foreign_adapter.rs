@@ -169,9 +169,9 @@ impl AgentAdapter for Scribe {
         saved: &Conversation,
         host: &dyn AgentHost,
     ) -> Result<Fingerprint, Refusal> {
-        preflight::program_is_there(&self.spec, host)?;
+        let anchor = preflight::before_the_record(&self.spec, saved, host)?;
+        // The record is in there.
         preflight::cwd_is_there(&saved.cwd)?;
-        let anchor = preflight::anchor_of(saved)?;
         self.read(saved)?.compare(anchor)
     }
 

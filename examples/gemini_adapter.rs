@@ -147,10 +147,10 @@ impl AgentAdapter for Gemini {
         of: &Conversation,
         host: &dyn AgentHost,
     ) -> Result<Fingerprint, Refusal> {
-        preflight::program_is_there(&self.spec, host)?;
+        let anchor = preflight::before_the_record(&self.spec, of, host)?;
+        let found = self.read(of, host)?.compare(anchor)?;
         preflight::cwd_is_there(&of.cwd)?;
-        let anchor = preflight::anchor_of(of)?;
-        self.read(of, host)?.compare(anchor)
+        Ok(found)
     }
 
     async fn anchor(&self, of: &Conversation, host: &dyn AgentHost) -> Result<Anchor, Refusal> {

@@ -8,6 +8,24 @@ use signaltty_core::restore::{FailureCode, Refusal};
 
 use crate::{AgentHost, AgentSpec};
 
+/// Everything that is checked before the record is read: the form of the id, the
+/// program, and whether anything was saved. Returns what was, to compare the
+/// record with. That the directory [is there](cwd_is_there) is best asked last,
+/// since a record that is gone is the graver news.
+///
+/// # Errors
+///
+/// Those of [`id_has_form`], [`program_is_there`] and [`anchor_of`].
+pub fn before_the_record<'a>(
+    spec: &AgentSpec,
+    conversation: &'a Conversation,
+    host: &dyn AgentHost,
+) -> Result<&'a Anchor, Refusal> {
+    id_has_form(spec, &conversation.id)?;
+    program_is_there(spec, host)?;
+    anchor_of(conversation)
+}
+
 /// Refuses an id that the agent would not take for one (S1-18). An id becomes
 /// part of a path or of a command only after this.
 ///

@@ -117,9 +117,7 @@ impl AgentAdapter for DemoAdapter {
         conversation: &Conversation,
         host: &dyn AgentHost,
     ) -> Result<Fingerprint, Refusal> {
-        preflight::id_has_form(&self.spec, &conversation.id)?;
-        preflight::program_is_there(&self.spec, host)?;
-        let anchor = preflight::anchor_of(conversation)?;
+        let anchor = preflight::before_the_record(&self.spec, conversation, host)?;
         let found = Self::scan(conversation, host)?.compare(anchor)?;
         preflight::cwd_is_there(&conversation.cwd)?;
         Ok(found)

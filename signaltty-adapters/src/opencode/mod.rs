@@ -132,9 +132,7 @@ impl AgentAdapter for OpenCodeAdapter {
         conversation: &Conversation,
         host: &dyn AgentHost,
     ) -> Result<Fingerprint, Refusal> {
-        preflight::id_has_form(&self.spec, &conversation.id)?;
-        preflight::program_is_there(&self.spec, host)?;
-        let anchor = preflight::anchor_of(conversation)?;
+        let anchor = preflight::before_the_record(&self.spec, conversation, host)?;
         let found = record::read(conversation, host)?;
         let found = found.rows.compare(anchor, found.path, Some(found.file))?;
         preflight::cwd_is_there(&conversation.cwd)?;
