@@ -50,12 +50,11 @@
 //!     async fn preflight(
 //!         &self,
 //!         conversation: &Conversation,
-//!         _: &dyn AgentHost,
+//!         host: &dyn AgentHost,
 //!     ) -> Result<Fingerprint, Refusal> {
-//!         match &conversation.anchor {
-//!             Some(anchor) => Self::read(conversation)?.compare(anchor),
-//!             None => Err(Refusal::new(signaltty_core::restore::FailureCode::Gone, "nothing saved")),
-//!         }
+//!         let anchor = preflight::before_the_record(&self.0, conversation, host)?;
+//!         preflight::cwd_is_there(&conversation.cwd)?;
+//!         Self::read(conversation)?.compare(anchor)
 //!     }
 //!
 //!     async fn anchor(&self, of: &Conversation, _: &dyn AgentHost) -> Result<Anchor, Refusal> {
