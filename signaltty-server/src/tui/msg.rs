@@ -121,6 +121,8 @@ pub(crate) enum After {
     Show,
     /// Say what came of a resume.
     Resumed(PaneId),
+    /// Say what came of a turn that was to be continued.
+    Continued(PaneId),
     /// Say that this was done.
     Say(String),
     /// Open a workspace in the checkout that was made, in the repository of this

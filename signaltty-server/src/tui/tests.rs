@@ -278,6 +278,43 @@ fn the_turn_of_a_conversation_that_was_reopened_by_hand_can_be_continued() {
 }
 
 #[test]
+fn what_came_of_a_turn_that_was_to_be_continued_is_said_as_it_is() {
+    let mut model = client((80, 24), tree(&[("api", &[&[PANES[7]]])]), &[]);
+    let effects = press(&mut model, &["c"]);
+    let after = effects.into_iter().find_map(|effect| match effect {
+        Effect::Call { method: "pane.continue", after, .. } => Some(after),
+        _ => None,
+    });
+    let mut said = |answer: serde_json::Value| {
+        let result = Ok(answer);
+        update(&mut model, Msg::Done { after: after.clone().unwrap(), result });
+        model.message.clone().unwrap()
+    };
+    let continued = serde_json::json!({
+        "pane_id": id(8).to_string(), "agent_session_id": "x", "receipt": "last tool call: Bash",
+    });
+    let message = said(continued);
+    assert_eq!(message.text, "✳ claude: the interrupted turn goes on; last tool call: Bash");
+    assert!(!message.bad);
+    let message = said(serde_json::json!({"pane_id": "x", "verdict": "unconfirmed"}));
+    assert!(message.bad && message.text.contains("open, but unconfirmed"), "{message:?}");
+}
+
+#[test]
+fn the_sidebar_begins_at_the_pane_that_one_came_from() {
+    let panes: &[Facts] = &[PANES[10], PANES[9]];
+    let mut model = client((80, 24), tree(&[("api", &[panes])]), &[]);
+    press(&mut model, &["C-]", "l"]);
+    assert_eq!(model.focus(), Some(id(10)));
+    // What ended is closed without a question.
+    let effects = press(&mut model, &["C-]", "s", "x"]);
+    let closed = ("pane.close", serde_json::json!({"pane": id(10).to_string()}));
+    assert!(calls(&effects).contains(&closed), "{effects:?}");
+    assert!(calls(&press(&mut model, &["g", "x"])).is_empty());
+    assert_eq!(model.message.unwrap().text, "this line is no pane; j and k go to one");
+}
+
+#[test]
 fn the_key_of_the_banner_switches_on_what_it_names() {
     const OTHER: Facts = (12, "resumable", "idle", "none");
     let tombstones: &[Facts] = &[PANES[7], PANES[6]];

@@ -5,7 +5,7 @@ use signaltty_core::id::PaneId;
 use signaltty_core::layout::{Axis, Direction, Layout, Point, Rect, Size};
 use signaltty_core::scope::Scope;
 
-use super::{Effects, boards, places, say, scrolling, tombstone};
+use super::{Effects, boards, keys, places, say, scrolling, tombstone};
 use crate::tui::dialog::{Asked, Dialog, Line, Open, Then};
 use crate::tui::field::Field;
 use crate::tui::input::Action;
@@ -24,6 +24,7 @@ pub(super) fn act(model: &mut Model, action: Action, out: &mut Effects) {
         Action::Detach => out.push(Effect::Quit),
         Action::Sidebar => {
             model.sidebar.focused = !model.sidebar.focused;
+            keys::choose_focus(model);
         }
         Action::ToggleSidebar => model.sidebar.shown = !model.sidebar.shown,
         Action::NextAttention => places::next_attention(model, out),
@@ -127,7 +128,10 @@ fn step(model: &mut Model, direction: Direction, out: &mut Effects) {
         return;
     }
     match places::neighbouring(model, direction) {
-        None if direction == Direction::Left && model.sidebar.shown => model.sidebar.focused = true,
+        None if direction == Direction::Left && model.sidebar.shown => {
+            model.sidebar.focused = true;
+            keys::choose_focus(model);
+        }
         next => to(model, next, out),
     }
 }
@@ -250,7 +254,7 @@ fn all(model: &mut Model, only_interrupted: bool, out: &mut Effects) {
     say(model, &format!("{} on their way", panes.len()), false);
     for pane in panes {
         if only_interrupted {
-            let after = After::Resumed(pane);
+            let after = After::Continued(pane);
             let params = json!({ "pane": pane.to_string() });
             out.push(Effect::Call { method: "pane.continue", params, env: true, after });
         } else {

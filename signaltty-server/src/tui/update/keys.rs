@@ -226,21 +226,28 @@ fn in_sidebar(model: &mut Model, key: Key, out: &mut Effects) {
         KeyCode::Char('w' | 'n') => actions::act(model, Action::NewWorkspace, out),
         KeyCode::Char('?') => model.mode = Mode::Help(0),
         KeyCode::Char('R') => actions::act(model, Action::ResumeAll, out),
-        KeyCode::Char('r') => {
-            if let Some(pane) = chosen.as_ref().and_then(pane_of) {
-                out.push(tombstone::resume(pane));
-            }
-        }
-        KeyCode::Char('x') => {
-            if let Some(pane) = chosen.as_ref().and_then(pane_of) {
-                tombstone::close(model, pane, out);
-            }
-        }
+        KeyCode::Char('r' | 'x') => match chosen.as_ref().and_then(pane_of) {
+            Some(pane) if key.code == KeyCode::Char('r') => out.push(tombstone::resume(pane)),
+            Some(pane) => tombstone::close(model, pane, out),
+            None => say(model, "this line is no pane; j and k go to one", false),
+        },
         _ => say(
             model,
             "j k move, Enter opens, p project, w new, r resume, x close, Esc back",
             false,
         ),
+    }
+}
+
+/// Chooses the line of the pane that has the focus: it is what one came from.
+pub(super) fn choose_focus(model: &mut Model) {
+    let focus = model.focus();
+    let of_focus = |line: &Line| match line {
+        Line::Pane(pane) | Line::Tab(_, Some(pane)) => Some(*pane) == focus,
+        _ => false,
+    };
+    if let Some(at) = list::lines(model).iter().position(of_focus) {
+        model.sidebar.cursor = at;
     }
 }
 

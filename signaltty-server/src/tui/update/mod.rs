@@ -212,21 +212,34 @@ fn done(model: &mut Model, after: After, result: Result<Value, WireError>, out: 
             }
             out.push(Effect::List);
         }
-        After::Resumed(pane) => {
-            let verdict = value.get("verdict").and_then(Value::as_str).unwrap_or("unconfirmed");
-            let title = model.node(pane).map_or_else(String::new, |node| node.title.clone());
-            match verdict {
-                "verified" => {
-                    say(model, &format!("{title}: the same conversation, verified"), false);
-                }
-                _ => say(
-                    model,
-                    &format!("{title}: open, but {verdict}: nothing proves that it is the same"),
-                    true,
-                ),
+        After::Resumed(pane) => reopened(model, pane, &value),
+        After::Continued(pane) => match value.get("verdict") {
+            // It was only reopened: nothing was proven, or there was no turn.
+            Some(_) => reopened(model, pane, &value),
+            None => {
+                let receipt = value.get("receipt").and_then(Value::as_str);
+                let receipt = receipt.map_or_else(String::new, |receipt| format!("; {receipt}"));
+                let text = format!("{}: the interrupted turn goes on{receipt}", title(model, pane));
+                say(model, &text, false);
             }
-        }
+        },
         After::Say(text) => say(model, &text, false),
+    }
+}
+
+fn title(model: &Model, pane: PaneId) -> String {
+    model.node(pane).map_or_else(String::new, |node| node.title.clone())
+}
+
+/// Says how sure it is that a conversation that is open again is the saved one.
+fn reopened(model: &mut Model, pane: PaneId, value: &Value) {
+    let title = title(model, pane);
+    match value.get("verdict").and_then(Value::as_str).unwrap_or("unconfirmed") {
+        "verified" => say(model, &format!("{title}: the same conversation, verified"), false),
+        verdict => {
+            let text = format!("{title}: open, but {verdict}: nothing proves that it is the same");
+            say(model, &text, true);
+        }
     }
 }
 

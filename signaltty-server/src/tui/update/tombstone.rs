@@ -89,7 +89,7 @@ fn choose(model: &mut Model, pane: PaneId, way: Way, out: &mut Effects) {
     match way {
         Way::Resume => out.push(resume(pane)),
         Way::Continue => {
-            let after = After::Resumed(pane);
+            let after = After::Continued(pane);
             out.push(Effect::Call { method: "pane.continue", params, env: true, after });
         }
         Way::Again => {
