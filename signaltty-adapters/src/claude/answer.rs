@@ -20,7 +20,7 @@ pub(super) fn is_unanswered(path: &Path) -> bool {
     let Ok(lines) = record.last_lines(path, LAST_BYTES) else {
         return false;
     };
-    let said = lines.rsplit(|byte| *byte == b'\n').find_map(|line| read(line));
+    let said = lines.rsplit(|byte| *byte == b'\n').find_map(read);
     said.unwrap_or(record.bytes() <= LAST_BYTES)
 }
 

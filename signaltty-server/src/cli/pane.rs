@@ -41,10 +41,9 @@ pub(super) async fn answer(context: &Context, args: AnswerArgs) -> Result<(), Fa
         Word::Allow => Answer::Allow,
         Word::Deny => Answer::Deny,
     };
-    let decision_id = match args.question {
-        Some(question) => question,
+    let Some(decision_id) = args.question else {
         // An answer is for what its person saw, which nobody knows here.
-        None => return Err(unseen(context, args.pane, answer).await?),
+        return Err(unseen(context, args.pane, answer).await?);
     };
     let ask = PaneAnswer { pane: args.pane, decision_id, answer };
     context.order("pane.answer", &ask).await
