@@ -23,6 +23,8 @@ pub struct LaunchContext<'a> {
     pub runtime_dir: &'a Path,
     /// The program whose `hook AGENT` verb passes reports on.
     pub hook_program: &'a Path,
+    /// The directory in which the agent is started.
+    pub cwd: &'a Path,
     /// The instance to be, for file names.
     pub instance: InstanceId,
     /// Random letters and digits of this launch alone, for an agent's own
@@ -38,6 +40,7 @@ impl fmt::Debug for LaunchContext<'_> {
         f.debug_struct("LaunchContext")
             .field("runtime_dir", &self.runtime_dir)
             .field("hook_program", &self.hook_program)
+            .field("cwd", &self.cwd)
             .field("instance", &self.instance)
             .field("loopback_port", &self.loopback_port)
             .finish_non_exhaustive()

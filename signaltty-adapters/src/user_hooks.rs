@@ -76,6 +76,8 @@ pub struct HookEntries {
     /// Whether a list holds groups of commands with `type` and `timeout`, as
     /// Claude's does, or bare commands, as Cursor's.
     pub grouped: bool,
+    /// A member of the document that, being true, keeps every hook from running.
+    pub off: Option<&'static str>,
     /// `version` of a new document, where the agent asks for one.
     pub version: Option<u32>,
 }
@@ -87,6 +89,8 @@ pub enum HookState {
     Absent,
     /// All of ours is in it, as it would be written now.
     Installed,
+    /// The document says that no hook runs, by this member.
+    Off(&'static str),
     /// Something of ours is in it, and it is not what would be written. Says
     /// what differs.
     Changed(String),

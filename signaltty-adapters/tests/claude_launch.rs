@@ -17,6 +17,7 @@ fn prepare(argv: &[&str], env: &[(&str, &str)], hook_program: &str) -> PreparedL
         env: env.iter().map(|(name, value)| (name.into(), value.into())).collect(),
     };
     let context = LaunchContext {
+        cwd: Path::new("/"),
         runtime_dir: Path::new("/run/signaltty"),
         hook_program: Path::new(hook_program),
         instance: InstanceId::fake(7),
@@ -53,6 +54,54 @@ fn d12_hooks_are_added_before_everything_that_the_user_wrote() {
         assert_eq!(prepared.integration, Integration::Injected, "{argv:?}");
         assert_eq!(prepared.files.len(), 1);
     }
+}
+
+#[test]
+fn d12_settings_that_turn_all_hooks_off_are_named_where_they_decide() {
+    let home = tempfile::tempdir().unwrap();
+    let dir = |name: &str| {
+        let dir = home.path().join(name);
+        std::fs::create_dir_all(&dir).unwrap();
+        dir
+    };
+    let (own, project) = (dir("own"), dir("project/.claude"));
+    let write = |file: &Path, off: bool| {
+        std::fs::write(file, format!("{{\"disableAllHooks\": {off}}}")).unwrap();
+    };
+    let launched = |more: &[(&str, &Path)]| {
+        let launch = Launch {
+            argv: vec!["claude".into()],
+            env: more.iter().map(|(name, dir)| (name.into(), dir.as_os_str().into())).collect(),
+        };
+        let context = LaunchContext {
+            runtime_dir: Path::new("/run/signaltty"),
+            hook_program: Path::new("/bin/signaltty"),
+            cwd: &home.path().join("project"),
+            instance: InstanceId::fake(7),
+            secret: "",
+            loopback_port: None,
+        };
+        ClaudeAdapter::new().prepare_launch(launch, &context).unwrap()
+    };
+    let config = [("CLAUDE_CONFIG_DIR", own.as_path())];
+    assert_eq!(launched(&config).integration, Integration::Injected);
+
+    write(&own.join("settings.json"), true);
+    let prepared = launched(&config);
+    let Integration::Needed(what) = &prepared.integration else { panic!("{prepared:?}") };
+    assert!(what.contains("disableAllHooks") && what.contains("own/settings.json"), "{what}");
+    assert_eq!(prepared.launch.argv, ["claude"], "nothing is added in vain");
+    // Of another home it says nothing, and the home decides where nothing else is set.
+    assert_eq!(launched(&[("HOME", &own)]).integration, Integration::Injected);
+    write(&dir("own/.claude").join("settings.json"), true);
+    assert!(matches!(launched(&[("HOME", &own)]).integration, Integration::Needed(_)));
+
+    // A project's settings come first, and its local ones before those.
+    write(&project.join("settings.json"), false);
+    assert_eq!(launched(&config).integration, Integration::Injected);
+    write(&project.join("settings.local.json"), true);
+    let Integration::Needed(what) = launched(&[]).integration else { panic!("not said") };
+    assert!(what.contains("settings.local.json"), "{what}");
 }
 
 #[test]

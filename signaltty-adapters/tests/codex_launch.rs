@@ -13,6 +13,7 @@ use signaltty_core::id::InstanceId;
 fn prepare(argv: &[&str]) -> PreparedLaunch {
     let argv = argv.iter().map(OsString::from).collect();
     let context = LaunchContext {
+        cwd: Path::new("/"),
         runtime_dir: Path::new("/run/signaltty"),
         hook_program: Path::new("/bin/signaltty"),
         instance: InstanceId::fake(7),

@@ -92,6 +92,7 @@ fn d12_nothing_is_added_to_a_launch() {
     let argv = stage.adapter.resume_command(&stage.saved()).unwrap().argv().to_vec();
     let launch = Launch { argv, env: Vec::new() };
     let context = LaunchContext {
+        cwd: std::path::Path::new("/"),
         runtime_dir: "/run/signaltty".as_ref(),
         hook_program: "/bin/signaltty".as_ref(),
         instance: InstanceId::fake(7),

@@ -7,6 +7,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
+use super::settings;
 use crate::permission;
 use crate::user_hooks::quoted;
 use crate::{AdapterError, Integration, Launch, LaunchContext, LaunchFile, PreparedLaunch};
@@ -29,8 +30,17 @@ pub(super) fn prepare(
         }
         Found::Free => {}
     }
+    if let Some(file) = settings::turned_off(settings::of(&launch.env), context.cwd) {
+        let needed = format!(
+            "`{}` is true in {}, so claude runs no hook and does not report to signaltty; take it \
+             out there and restart this pane",
+            settings::SWITCH,
+            file.display()
+        );
+        return Ok(untouched(launch, Integration::Needed(needed)));
+    }
     let path = context.runtime_dir.join(format!("claude-{}.json", context.instance));
-    let contents = settings(context.hook_program)?;
+    let contents = ours(context.hook_program)?;
     let mut launch = launch;
     // Right after the program: options are taken anywhere, but one that takes
     // several values would swallow what follows it.
@@ -46,7 +56,7 @@ pub(super) fn prepare(
     })
 }
 
-fn settings(hook_program: &Path) -> Result<Vec<u8>, AdapterError> {
+fn ours(hook_program: &Path) -> Result<Vec<u8>, AdapterError> {
     let Some(program) = hook_program.to_str() else {
         return Err(AdapterError::Launch(format!(
             "the path of our program {} is not UTF-8, and claude reads its settings as such",

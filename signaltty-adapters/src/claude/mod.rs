@@ -14,6 +14,7 @@ pub(crate) mod line;
 mod options;
 mod record;
 mod report;
+mod settings;
 mod turn;
 
 use std::time::Duration;
@@ -90,6 +91,7 @@ impl AgentAdapter for ClaudeAdapter {
                     agent: "claude",
                     events: &hooks::EVENTS,
                     grouped: true,
+                    off: Some(settings::SWITCH),
                     version: None,
                 }),
             }),

@@ -84,6 +84,7 @@ impl AgentAdapter for CursorAdapter {
                     agent: "cursor",
                     events: &EVENTS,
                     grouped: false,
+                    off: None,
                     version: Some(1),
                 }),
             }),

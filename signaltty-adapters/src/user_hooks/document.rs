@@ -11,6 +11,12 @@ pub(super) fn state(
     program: &str,
 ) -> Result<HookState, HookFileError> {
     let document = Document::parse(text)?;
+    if let Some(off) = entries.off
+        && let Some(property) = only(&document.top, off)?
+        && property.value().is_some_and(|value| value.to_string().trim() == "true")
+    {
+        return Ok(HookState::Off(off));
+    }
     let wanted = command(program, entries.agent);
     let (mut missing, mut edited, mut any) = (Vec::new(), false, false);
     for (event, _) in entries.events {

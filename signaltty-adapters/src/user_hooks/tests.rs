@@ -12,6 +12,7 @@ const CLAUDE: UserHooks = UserHooks {
         agent: "claude",
         events: &[("SessionStart", 5), ("Stop", 5)],
         grouped: true,
+        off: Some("disableAllHooks"),
         version: None,
     }),
 };
@@ -21,6 +22,7 @@ const CURSOR: UserHooks = UserHooks {
         agent: "cursor",
         events: &[("sessionStart", 5), ("stop", 5)],
         grouped: false,
+        off: None,
         version: Some(1),
     }),
     ..CLAUDE
@@ -217,4 +219,16 @@ fn the_file_is_where_the_agent_looks() {
     assert_eq!(with("/c"), Path::new("/c/settings.json"));
     assert_eq!(with("relative"), Path::new("/home/u/.claude/settings.json"));
     assert_eq!(CLAUDE.file.path(|_| None, home), Path::new("/home/u/.claude/settings.json"));
+}
+
+#[test]
+fn d12_a_document_that_turns_all_hooks_off_says_so() {
+    let on = r#"{"disableAllHooks": false}"#;
+    let off = r#"{"disableAllHooks": true, "model": "x"}"#;
+    assert_eq!(CLAUDE.state(Some(on), PROGRAM), Ok(HookState::Absent));
+    assert_eq!(CLAUDE.state(Some(off), PROGRAM), Ok(HookState::Off("disableAllHooks")));
+    let installed = CLAUDE.install(Some(off), PROGRAM).unwrap().unwrap();
+    assert_eq!(CLAUDE.state(Some(&installed), PROGRAM), Ok(HookState::Off("disableAllHooks")));
+    // Of another agent it says nothing.
+    assert_eq!(CURSOR.state(Some(off), PROGRAM), Ok(HookState::Absent));
 }

@@ -196,6 +196,7 @@ fn c118_reports_of_other_agents_and_forms_are_dropped() {
 fn d12_nothing_is_added_to_a_launch() {
     let launch = Launch { argv: vec!["cursor-agent".into()], env: Vec::new() };
     let context = LaunchContext {
+        cwd: Path::new("/"),
         runtime_dir: Path::new("/run"),
         hook_program: Path::new("/bin/signaltty"),
         instance: InstanceId::fake(1),

@@ -16,6 +16,7 @@ fn prepare(argv: &[&str], env: &[(&str, &str)], port: Option<u16>) -> PreparedLa
         env: env.iter().map(|(name, value)| (name.into(), value.into())).collect(),
     };
     let context = LaunchContext {
+        cwd: Path::new("/"),
         runtime_dir: Path::new("/run/signaltty"),
         hook_program: Path::new("/bin/signaltty"),
         instance: InstanceId::fake(7),

@@ -207,6 +207,7 @@ pub(super) fn advice(pane: &PaneNode) -> Option<String> {
     let conversation = agent.is_some_and(|agent| agent.agent_session_id.is_some());
     let failure = agent.and_then(|agent| agent.last_failure.as_ref());
     let interrupted = agent.is_some_and(|agent| agent.interrupted);
+    let left = agent.is_some_and(|agent| agent.place == "left");
     let verified = agent.is_some_and(|agent| agent.verdict.as_deref() == Some("verified"));
     match (pane.state.as_str(), failure.map(|f| f.code.as_str())) {
         ("live", _) if interrupted && verified => {
@@ -226,6 +227,10 @@ pub(super) fn advice(pane: &PaneNode) -> Option<String> {
         ("exited", _) if conversation => {
             Some(format!("it can be resumed by hand with: signaltty resume {id}"))
         }
+        ("restored", _) if conversation && left => Some(format!(
+            "its agent had ended before; resume its conversation with: signaltty resume {id}, or \
+             run the command again with: signaltty pane restart {id}"
+        )),
         ("restored", _) => Some(format!(
             "its process ended with the server; run the command again with: signaltty pane \
              restart {id}"

@@ -106,7 +106,7 @@ impl Launcher<'_> {
         let launch = Launch { argv, env: env.into_iter().collect() };
         let adapter = kind.as_ref().and_then(|kind| self.adapters.of(kind));
         let wired = match adapter {
-            Some(adapter) => self.wire(adapter, instance, launch, &host),
+            Some(adapter) => self.wire(adapter, instance, launch, &cwd, &host),
             None => PreparedLaunch::unchanged(launch),
         };
         let (integration, is_wired) = match wired.integration {
@@ -138,6 +138,7 @@ impl Launcher<'_> {
         adapter: &Arc<dyn AgentAdapter>,
         instance: InstanceId,
         launch: Launch,
+        cwd: &Path,
         host: &ProcHost,
     ) -> PreparedLaunch {
         // Not the secret of the hook: what an agent's server is given is known
@@ -146,6 +147,7 @@ impl Launcher<'_> {
         let context = LaunchContext {
             runtime_dir: &own_dir::launches(self.own_dir),
             hook_program: self.hook_program,
+            cwd,
             instance,
             secret: secret.as_str(),
             loopback_port: self.ports.borrow_mut().next(),

@@ -3,7 +3,7 @@
 /// Why a name is not that of a key.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "{0:?} is not a key: expected one character, a name such as Enter, Tab, Escape, Space, \
+    "{0:?} is not a key: expected one character, a name such as Enter, Tab, S-Tab, Escape, Space, \
      Backspace, Delete, Up, Down, Left, Right, Home, End, PageUp, PageDown, F1 to F12, or one of \
      these after C- (control) or M- (alt)"
 )]
@@ -55,7 +55,7 @@ pub fn key_bytes(name: &str, application: bool) -> Result<Vec<u8>, KeyError> {
         "end" => cursor(b'F'),
         "pageup" | "ppage" => b"\x1b[5~".to_vec(),
         "pagedown" | "npage" => b"\x1b[6~".to_vec(),
-        "btab" => b"\x1b[Z".to_vec(),
+        "btab" | "s-tab" => b"\x1b[Z".to_vec(),
         "f1" => b"\x1bOP".to_vec(),
         "f2" => b"\x1bOQ".to_vec(),
         "f3" => b"\x1bOR".to_vec(),
@@ -89,7 +89,7 @@ mod tests {
 
     #[test]
     fn names_become_what_terminals_send() {
-        let cases: [(&str, &[u8]); 9] = [
+        let cases: [(&str, &[u8]); 10] = [
             ("Enter", b"\r"),
             ("C-c", b"\x03"),
             ("C-]", b"\x1d"),
@@ -99,6 +99,7 @@ mod tests {
             ("é", "é".as_bytes()),
             ("F12", b"\x1b[24~"),
             ("C-Space", b"\0"),
+            ("S-Tab", b"\x1b[Z"),
         ];
         for (name, bytes) in cases {
             assert_eq!(key_bytes(name, false).as_deref(), Ok(bytes), "{name}");

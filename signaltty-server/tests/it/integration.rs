@@ -65,6 +65,17 @@ fn look(dir: &Path) -> BTreeMap<PathBuf, (u64, u32, Vec<u8>)> {
 }
 
 #[test]
+fn d12_settings_that_turn_all_hooks_off_are_named() {
+    let (home, path) = with_settings("{\"disableAllHooks\": true}\n");
+    for (verb, what) in [("status", "before"), ("install", "after"), ("status", "later")] {
+        let said = done(&home, verb, "claude");
+        assert_eq!(said["state"], "turned_off", "{what}: {said}");
+        assert!(said["detail"].as_str().unwrap().contains("disableAllHooks"), "{said}");
+        assert_eq!(said["file"], path.display().to_string());
+    }
+}
+
+#[test]
 fn c109_an_install_keeps_what_is_there_and_a_second_one_writes_nothing() {
     let (home, path) = with_settings(FOREIGN);
     let said = done(&home, "install", "claude");

@@ -126,6 +126,10 @@ impl Place {
         (line.state, line.detail) = match state {
             Ok(HookState::Absent) => (State::Absent, None),
             Ok(HookState::Installed) => (State::Installed, None),
+            Ok(HookState::Off(name)) => {
+                let why = format!("`{name}` is true in it, so none of its hooks runs");
+                (State::TurnedOff, Some(why))
+            }
             Ok(HookState::Changed(why)) => (State::Changed, Some(why)),
             Err(failure) => (State::Unreadable, Some(failure.to_string())),
         };
@@ -238,6 +242,7 @@ enum State {
     #[serde(rename = "not_installed")]
     Absent,
     Changed,
+    TurnedOff,
     Unreadable,
     NothingToInstall,
 }
@@ -248,6 +253,7 @@ impl Line {
             State::Installed => "installed",
             State::Absent => "not installed",
             State::Changed => "changed",
+            State::TurnedOff => "turned off",
             State::Unreadable => "unreadable",
             State::NothingToInstall => "nothing to install",
         };
