@@ -81,10 +81,16 @@ impl Session {
             return;
         };
         let request = stage.request();
-        entry.take_back();
+        let other = entry.take_back();
         entry.run = Run { ended: entry.run.ended, ..Run::default() };
         entry.settle();
         self.drop_attempt(pane);
+        if other {
+            // It says nothing of the conversation that the pane holds again.
+            self.publish_state(pane, out);
+            let error = CommandError::ResumeRefused { pane, refusal, evidence };
+            return request.into_iter().for_each(|request| reply(out, request, Err(error.clone())));
+        }
         self.fail_resume(now, pane, refusal, out);
         if request.is_none() {
             self.give_up_turn(now, pane, out);

@@ -129,11 +129,13 @@ impl PaneEntry {
     }
 
     /// A resume of the previous conversation was refused: what was saved before
-    /// is saved again.
-    pub(super) fn take_back(&mut self) {
-        if let Some(before) = self.run.before.take() {
-            self.edit().agent = Some(*before);
-        }
+    /// is saved again. Whether it was that.
+    pub(super) fn take_back(&mut self) -> bool {
+        let Some(before) = self.run.before.take() else {
+            return false;
+        };
+        self.edit().agent = Some(*before);
+        true
     }
 }
 

@@ -176,7 +176,8 @@ fn r7_the_previous_conversation_is_reopened_and_the_present_one_is_kept() {
     assert_eq!(deeds(&world.ask(previous())), ["preflight A"]);
     let effects = deeds(&world.preflight(1, Err(refusal(FailureCode::Damaged))));
     assert_eq!(effects, ["err RESUME_REFUSED damaged"]);
-    // Refused: it holds what it held.
+    // Refused: it holds what it held, and nothing is said against that.
+    assert_eq!(world.failure(1), None);
     assert_eq!((world.conversation(1), kept(&world).unwrap().id), ("B".into(), id("A")));
     let agent = |saved: &signaltty_core::saved::SavedSession| {
         let agent = saved.panes[0].agent.clone().unwrap();
