@@ -89,7 +89,7 @@ fn exit_codes_of_command_lines_that_need_no_server() {
 #[test]
 fn d22_a_shell_whose_agent_had_ended_says_that_it_can_be_resumed() {
     let mut left = pane("restored");
-    let advice = |node: &PaneNode| super::words::advice(node).unwrap();
+    let advice = |node: &PaneNode| words::advice(node).unwrap();
     assert!(!advice(&left).contains("signaltty resume"));
     left.agent.as_mut().unwrap().place = "left".into();
     assert!(advice(&left).contains("signaltty resume pane_restored"), "{}", advice(&left));
