@@ -1,6 +1,7 @@
 //! Who may use a state directory, and which states a server does not touch.
 
 use std::fs;
+use std::process::Stdio;
 
 use serde_json::json;
 
@@ -63,12 +64,15 @@ fn a_client_that_reached_a_server_as_it_was_killed_starts_another() {
     for (no_start, code) in [(true, 3), (false, 0)] {
         let mut command = cli::command(&home);
         let words: &[&str] = if no_start { &["--no-start", "ls"] } else { &["ls"] };
-        clients.push((command.args(words).spawn().unwrap(), code));
+        command.args(words).stdout(Stdio::piped()).stderr(Stdio::piped());
+        clients.push((command.spawn().unwrap(), code));
     }
     wait_until("both to be connected", || queued() == 2);
     server.kill9();
-    for (mut client, code) in clients {
-        assert_eq!(client.wait().unwrap().code(), Some(code));
+    for (client, code) in clients {
+        let ended = client.wait_with_output().unwrap();
+        let said = String::from_utf8_lossy(&ended.stderr);
+        assert_eq!(ended.status.code(), Some(code), "{said}");
     }
 }
 
@@ -287,7 +291,7 @@ fn c098_what_takes_the_place_of_the_socket_is_left_alone_while_it_is_there() {
     fs::rename(home.path("other"), home.socket()).unwrap();
     wait_until("the server to notice", || state() == "taken");
     assert_eq!(fs::read(home.socket()).unwrap(), b"somebody's");
-    assert!(server.stderr().contains("something else is there"), "{}", server.stderr());
+    wait_until("the log to say so", || server.stderr().contains("something else is there"));
     fs::remove_file(home.socket()).unwrap();
     wait_until("the socket", || state() == "restored");
     assert_eq!(server.panes().len(), 0);
