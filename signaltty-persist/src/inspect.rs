@@ -156,6 +156,22 @@ impl ReadOnly {
         history(&self.0)
     }
 
+    /// The files that were set aside, by name.
+    ///
+    /// # Errors
+    ///
+    /// When the directory cannot be read.
+    pub fn set_aside(&self) -> Result<Vec<PathBuf>, PathError> {
+        match self.0.fs().dir(CORRUPT).and_then(|kept| kept.names()) {
+            Ok(names) => {
+                let path = |name| self.0.path().join(CORRUPT).join(name);
+                Ok(names.into_iter().map(path).collect())
+            }
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(Vec::new()),
+            Err(error) => Err(self.0.error("list", CORRUPT)(error)),
+        }
+    }
+
     /// An older snapshot, as `older` reads it.
     ///
     /// # Errors

@@ -31,6 +31,72 @@ fn c008_one_bad_record_does_not_cost_the_others() {
 }
 
 #[test]
+fn c008_a_member_of_a_wrong_form_costs_that_member_and_no_more() {
+    let (whole, _) = changed(&[1, 2], |_| {});
+    let id = |pane: usize| whole.panes[pane].agent.as_ref().unwrap().conversation.clone();
+    let bad = [
+        ("/notifications", json!(null), "notifications"),
+        ("/notifications", json!({}), "notifications"),
+        ("/journal_seq", json!(-1), "journal_seq"),
+        ("/saved_at", json!(1.5), "saved_at"),
+        ("/protocol", json!("x"), "protocol"),
+        ("/server_version", json!(5), "server_version"),
+        ("/generation", json!("x"), "generation"),
+        ("/panes/0/created_at", json!("x"), "created_at"),
+        ("/panes/0/title", json!(null), "title"),
+        ("/panes/0/size", json!({"cols": 99999, "rows": -1}), "size"),
+        ("/panes/0/titled_by_user", json!(1), "titled_by_user"),
+        ("/panes/0/argv", json!("sh"), "argv"),
+        ("/panes/0/env", json!(["a"]), "env"),
+        ("/panes/0/last_message", json!([]), "last_message"),
+        ("/panes/0/attention", json!(3), "attention"),
+        ("/panes/0/agent/interrupted", json!("x"), "interrupted"),
+        ("/panes/0/agent/last_failure", json!("x"), "last_failure"),
+        ("/panes/0/agent/reported_argv", json!(7), "reported_argv"),
+        ("/tabs/0/created_at", json!({}), "created_at"),
+        ("/tabs/0/title", json!(null), "title"),
+        ("/workspaces/0/created_at", json!("x"), "created_at"),
+        ("/workspaces/0/archived", json!("yes"), "archived"),
+    ];
+    for (at, value, member) in bad {
+        let (session, problems) = changed(&[1, 2], |v| *v.pointer_mut(at).unwrap() = value.clone());
+        let said = problems.iter().any(
+            |problem| matches!(problem, Problem::PartReplaced { part, .. } if *part == member),
+        );
+        assert!(said && problems.len() == 1, "{at}: {problems:?}");
+        let ids = |session: &signaltty_core::saved::SavedSession| {
+            session.panes.iter().map(|pane| pane.id).collect::<Vec<_>>()
+        };
+        assert_eq!(ids(&session), ids(&whole), "{at}");
+        for (pane, found) in session.panes.iter().enumerate() {
+            let found = found.agent.as_ref().and_then(|agent| agent.conversation.clone());
+            assert_eq!(found, id(pane), "{at}");
+        }
+        assert_eq!(session.workspaces[0].handle, whole.workspaces[0].handle, "{at}");
+        assert_eq!(session.workspaces[0].switches, whole.workspaces[0].switches, "{at}");
+    }
+}
+
+#[test]
+fn d30_switches_that_cannot_be_read_are_off() {
+    for bad in [
+        json!(null),
+        json!("off"),
+        json!({"auto_resume": "yes", "auto_continue": 1, "history": null}),
+    ] {
+        let (session, problems) = changed(&[1], |v| v["workspaces"][0]["switches"] = bad.clone());
+        let switches = session.workspaces[0].switches;
+        assert!(!switches.history && !switches.auto_resume && !switches.auto_continue, "{bad}");
+        assert!(!problems.is_empty(), "{bad}");
+    }
+    // One that is missing has its usual value.
+    let (session, problems) =
+        changed(&[1], |v| v["workspaces"][0]["switches"] = json!({"auto_resume": true}));
+    assert!(session.workspaces[0].switches.auto_resume && session.workspaces[0].switches.history);
+    assert_eq!(problems, []);
+}
+
+#[test]
 fn panes_of_an_unknown_tab_get_that_tab_back() {
     let (session, problems) = changed(&[1, 2], |v| v["tabs"] = json!([]));
     assert_eq!(session.tabs.len(), 1);

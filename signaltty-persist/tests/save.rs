@@ -56,6 +56,65 @@ fn s0_2_a_reader_never_sees_half_a_snapshot() {
 }
 
 #[test]
+fn s0_3_a_session_that_was_loaded_is_written_when_it_changes() {
+    let fs = FaultFs::new();
+    let saved = session("api", &[1, 2]);
+    open_fault(&fs).store.save(synced(&saved)).unwrap();
+    let before = fs.files();
+    for _ in 0..2 {
+        let mut opened = open_fault(&fs);
+        let report = opened.store.save(synced(&saved)).unwrap();
+        assert!(!report.written && report.durable, "{report:?}");
+        assert_eq!(report.generation, 1);
+    }
+    assert_eq!(fs.files(), before);
+    assert!(fs.log().iter().any(|op| *op == "sync_data"), "what is called durable was synced");
+    let mut opened = open_fault(&fs);
+    let report = opened.store.save(synced(&session("other", &[1, 2]))).unwrap();
+    assert!(report.written);
+}
+
+#[test]
+fn d5_c008_a_file_that_was_read_in_part_stays_until_the_rest_changes() {
+    let temporary = tempfile::tempdir().unwrap();
+    let path = temporary.path().join("state");
+    open(&path).store.save(synced(&session("api", &[1, 2]))).unwrap();
+    let file = path.join("snapshot.json");
+    let mut value: serde_json::Value = serde_json::from_slice(&fs::read(&file).unwrap()).unwrap();
+    value["panes"][1]["id"] = 5.into();
+    let damaged = value.to_string();
+    fs::write(&file, &damaged).unwrap();
+    for _ in 0..2 {
+        let mut opened = open(&path);
+        let Loaded::Snapshot { session, problems, .. } = opened.loaded else { panic!() };
+        assert!(problems.len() > 1, "{problems:?}");
+        // A start adds what it makes of it.
+        let mut restored = session.clone();
+        Arc::make_mut(&mut restored.panes[0]).title = "restored".into();
+        opened.store.stands_for(&restored);
+        for durability in [Durability::Relaxed, Durability::Synced] {
+            let report = opened.store.save(Save { durability, ..synced(&restored) }).unwrap();
+            assert!(!report.written);
+        }
+        assert_eq!(fs::read_to_string(&file).unwrap(), damaged);
+    }
+    let mut opened = open(&path);
+    let Loaded::Snapshot { session, .. } = opened.loaded else { panic!() };
+    opened.store.stands_for(&session);
+    let mut renamed = session;
+    Arc::make_mut(&mut renamed.panes[0]).title = "by a person".into();
+    assert!(opened.store.save(synced(&renamed)).unwrap().written);
+    let kept = signaltty_persist::inspect::read_only(&path).unwrap().set_aside().unwrap();
+    let kept: Vec<_> = kept.iter().map(|kept| fs::read_to_string(kept).unwrap()).collect();
+    assert_eq!(kept, [damaged], "it is kept once");
+    drop(opened.store);
+    // A file that is gone stands for nothing.
+    let mut opened = open(&path);
+    fs::remove_file(&file).unwrap();
+    assert!(opened.store.save(synced(&renamed)).unwrap().written);
+}
+
+#[test]
 fn inv_p9_c005_an_empty_session_replaces_a_full_one_only_by_a_person() {
     let fs = FaultFs::new();
     let mut store = open_fault(&fs).store;

@@ -37,7 +37,7 @@ codes! {
     Damaged = "damaged",
     /// The saved end is there, but what lies before it changed.
     Rewritten = "rewritten",
-    /// The record could not be read.
+    /// The record, or what was saved to know it again, could not be read.
     Unreadable = "unreadable",
     /// A living process holds the conversation.
     Busy = "busy",

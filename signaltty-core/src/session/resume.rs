@@ -256,6 +256,12 @@ fn saved_conversation(
         refuse("no conversation of its agent is known, so there is none to reopen")
     })?;
     if conversation.anchor.is_none() {
+        // The load says so where there was one that it could not read.
+        let lost = agent.last_failure.as_ref().map(|failure| &failure.refusal);
+        if let Some(refusal) = lost.filter(|refusal| refusal.code == FailureCode::Unreadable) {
+            let refusal = refusal.clone();
+            return Err(CommandError::ResumeRefused { pane, refusal, evidence: Vec::new() });
+        }
         return Err(refuse("nobody had said anything in its conversation yet"));
     }
     Ok((agent.kind.clone(), conversation.clone()))

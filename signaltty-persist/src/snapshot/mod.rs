@@ -18,6 +18,7 @@ mod problem;
 mod records;
 mod restore;
 mod rotation;
+mod salvage;
 pub mod schema;
 mod store;
 mod tails;

@@ -4,13 +4,23 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::RawValue;
 
+use super::salvage::LeftOut;
+
 /// A part that was read, or why it was not.
 #[derive(Debug, Clone)]
 pub(super) enum Part<T> {
     /// It is well-formed.
     Read(T),
+    /// It is without these members, which could not be read.
+    Salvaged(T, Vec<LeftOut>),
     /// It is JSON, but not this.
     Unreadable(String),
+}
+
+impl<T: Default> Default for Part<T> {
+    fn default() -> Self {
+        Self::Read(T::default())
+    }
 }
 
 impl<'de, T: DeserializeOwned> Deserialize<'de> for Part<T> {
@@ -28,7 +38,7 @@ impl<'de, T: DeserializeOwned> Deserialize<'de> for Part<T> {
 impl<T: Serialize> Serialize for Part<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
-            Self::Read(value) => value.serialize(serializer),
+            Self::Read(value) | Self::Salvaged(value, _) => value.serialize(serializer),
             Self::Unreadable(_) => serializer.serialize_none(),
         }
     }

@@ -6,11 +6,12 @@
 
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 #[cfg(feature = "schema")]
 use super::described;
 use super::part::Part;
+use super::salvage;
 use crate::os_text::OsText;
 
 /// A workspace.
@@ -44,12 +45,17 @@ pub(super) struct WorkspaceV1 {
 #[derive(Debug, Serialize, Deserialize, Default)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub(super) struct SwitchesV1 {
-    #[serde(default)]
-    pub(super) auto_resume: Option<bool>,
-    #[serde(default)]
-    pub(super) auto_continue: Option<bool>,
-    #[serde(default)]
-    pub(super) history: Option<bool>,
+    #[serde(default, deserialize_with = "there")]
+    pub(super) auto_resume: Option<Part<bool>>,
+    #[serde(default, deserialize_with = "there")]
+    pub(super) auto_continue: Option<Part<bool>>,
+    #[serde(default, deserialize_with = "there")]
+    pub(super) history: Option<Part<bool>>,
+}
+
+/// Something is there, if only `null`, which is not a switch that is missing.
+fn there<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Part<bool>>, D::Error> {
+    Part::deserialize(deserializer).map(Some)
 }
 
 /// A tab.
@@ -107,7 +113,7 @@ pub(super) struct PaneV1 {
     pub(super) env_left_out: Vec<String>,
     #[serde(default)]
     pub(super) size: Option<SizeV1>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "salvage::maybe")]
     pub(super) agent: Option<Part<AgentV1>>,
     #[serde(default)]
     #[cfg_attr(feature = "schema", schemars(schema_with = "described::lifecycle"))]
@@ -247,7 +253,7 @@ pub(super) struct ConversationV1 {
     pub(super) id: String,
     pub(super) cwd: OsText,
     #[serde(default)]
-    pub(super) config_env: BTreeMap<String, OsText>,
+    pub(super) config_env: Part<BTreeMap<String, OsText>>,
     #[serde(default)]
     pub(super) anchor: Option<Part<AnchorV1>>,
     #[serde(default)]

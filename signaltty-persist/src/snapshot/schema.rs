@@ -14,10 +14,12 @@ use signaltty_core::saved::SavedSession;
 use signaltty_core::time::UnixMillis;
 
 use super::assemble::assemble;
+use super::convert::Reader;
 use super::encode::{Content, intact};
 use super::part::{Part, describe};
 use super::problem::{Corruption, Problem};
 use super::records::{NotificationV1, PaneV1, TabV1, WorkspaceV1};
+use super::salvage::{self, LeftOut};
 use crate::error::SaveError;
 
 #[cfg(feature = "schema")]
@@ -90,8 +92,13 @@ pub fn to_json(session: &SavedSession, header: &Header) -> Result<Vec<u8>, SaveE
 /// Says why the bytes are not a snapshot that this version can read.
 pub fn from_json(bytes: &[u8]) -> Result<Decoded, DecodeError> {
     check_version(bytes)?;
-    let file: SnapshotV1 = serde_json::from_slice(bytes)
-        .map_err(|error| DecodeError::Corrupt(Corruption::Syntax(describe(&error))))?;
+    let syntax = |why| DecodeError::Corrupt(Corruption::Syntax(why));
+    let (file, left_out): (SnapshotV1, _) =
+        salvage::record(bytes).map_err(|error| syntax(describe(&error)))?;
+    // Without any pane there is nothing to come back to.
+    if let Some(LeftOut { why, .. }) = left_out.iter().find(|found| found.member == "panes") {
+        return Err(syntax(format!("its list of panes: {why}")));
+    }
     let header = Header {
         generation: file.generation,
         server_version: file.server_version,
@@ -101,6 +108,7 @@ pub fn from_json(bytes: &[u8]) -> Result<Decoded, DecodeError> {
     if !intact(bytes) {
         problems.push(Problem::EditedOrDamaged);
     }
+    Reader::new(&mut problems).left_out("the file", left_out);
     let lists = Lists {
         workspaces: file.workspaces,
         tabs: file.tabs,
@@ -135,13 +143,13 @@ pub(super) struct SnapshotV1 {
     journal_seq: u64,
     #[serde(default)]
     saved_at: u64,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "salvage::list")]
     workspaces: Vec<Part<WorkspaceV1>>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "salvage::list")]
     tabs: Vec<Part<TabV1>>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "salvage::list")]
     panes: Vec<Part<PaneV1>>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "salvage::list")]
     notifications: Vec<Part<NotificationV1>>,
 }
 

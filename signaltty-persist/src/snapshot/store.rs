@@ -24,7 +24,7 @@ use super::schema::Header;
 use super::tails::{Fingerprint, TailFailure, Tails};
 use crate::dir::StateDir;
 use crate::error::{LoadError, PathError, SaveError};
-use crate::fs::{Fs, OsFs};
+use crate::fs::{Fs, FsFile as _, OsFs};
 use crate::replace::{PREFIX, Sync, Temporaries, put, sweep};
 use crate::tail::HISTORY;
 
@@ -38,7 +38,7 @@ pub struct Store<F: Fs = OsFs> {
     beside: Temporaries,
     /// The newest generation that was ever used.
     generation: u64,
-    /// What is in the file, as far as that is known.
+    /// What a load of the file gives, as far as that is known.
     saved: Option<Fingerprint>,
     /// Which snapshot is in place, if there is a file.
     current: Option<Stamp>,
@@ -46,6 +46,8 @@ pub struct Store<F: Fs = OsFs> {
     full: bool,
     /// The file survives a loss of power.
     durable: bool,
+    /// This store wrote the file that is in place.
+    written: bool,
     tails: Tails<F>,
     rotation: Rotation,
 }
@@ -124,12 +126,13 @@ impl<F: Fs> Store<F> {
     /// Those of [`load`](super::load). The lock is given up then.
     pub fn open(dir: StateDir<F>, program: Program) -> Result<Opened<F>, LoadError> {
         let (loaded, generation) = load_with_generation(&dir)?;
-        let (current, full) = match &loaded {
+        let (current, full, saved) = match &loaded {
             Loaded::Snapshot { session, generation, .. } => {
                 let stamp = Stamp { generation: *generation, saved_at: session.saved_at.0 };
-                (Some(stamp), !session.is_empty())
+                let saved = Content::of(session).ok().map(|content| content.fingerprint());
+                (Some(stamp), !session.is_empty(), saved)
             }
-            _ => (None, false),
+            _ => (None, false, None),
         };
         let sweep_failure = sweep_all(&dir).err();
         let beside = Temporaries::with_prefix(dir.snapshot().prefix);
@@ -139,10 +142,11 @@ impl<F: Fs> Store<F> {
             temporaries: Temporaries::new(),
             beside,
             generation,
-            saved: None,
+            saved,
             current,
             full,
             durable: false,
+            written: false,
             tails: Tails::new(),
             rotation: Rotation::default(),
         };
@@ -152,6 +156,22 @@ impl<F: Fs> Store<F> {
     /// The directory.
     pub fn dir(&self) -> &StateDir<F> {
         &self.dir
+    }
+
+    /// Says what became of the session that was loaded: until it changes, the
+    /// file stays as it is. So a file that could only be read in part is not
+    /// replaced before a person has done something with what is left (D-5).
+    ///
+    /// Does nothing where no snapshot was loaded.
+    pub fn stands_for(&mut self, session: &SavedSession) {
+        if self.current.is_some() {
+            self.saved = Content::of(session).ok().map(|content| content.fingerprint());
+        }
+    }
+
+    /// Has the next save write, even if nothing changed.
+    pub fn write_anew(&mut self) {
+        self.saved = None;
     }
 
     /// Saves a session.
@@ -172,7 +192,7 @@ impl<F: Fs> Store<F> {
         // Replacing a name keeps the old content until the new one is there. A
         // new name has nothing behind it, so it is always synced.
         let synced = durability == Durability::Synced || self.current.is_none();
-        let unchanged = self.saved == Some(fingerprint) && (self.durable || !synced);
+        let unchanged = self.saved == Some(fingerprint) && (!synced || self.settled());
         let generation =
             if unchanged { self.generation } else { self.generation.saturating_add(1) };
         let mut tails =
@@ -207,6 +227,17 @@ impl<F: Fs> Store<F> {
         self.tails.remove(&self.dir, panes)
     }
 
+    /// Whether the file in place survives a loss of power. Of one that was
+    /// loaded that is not known before it is synced.
+    fn settled(&mut self) -> bool {
+        if !self.durable && !self.written {
+            let place = self.dir.snapshot();
+            let synced = place.fs.open(place.name).and_then(|mut file| file.sync_data());
+            self.durable = synced.and_then(|()| place.fs.sync()).is_ok();
+        }
+        self.durable
+    }
+
     /// Puts a file in the place of the snapshot. Gives what went wrong with the
     /// history, which never keeps a session from being saved.
     fn replace(
@@ -231,6 +262,7 @@ impl<F: Fs> Store<F> {
         // the old one: neither is known to be what is on the disk.
         self.saved = None;
         self.durable = false;
+        self.written = true;
         self.full |= !session.is_empty();
         self.current = Some(Stamp { generation: self.generation, saved_at: session.saved_at.0 });
         if synced {

@@ -142,7 +142,9 @@ pub(crate) async fn run_loop(parts: Parts) -> Result<(), ServerError> {
     };
     let dir = opened.store.dir().clone();
     let (session, load, problems) = super::load::restore(opened.loaded, epoch, config, clock, &dir);
-    let (saver, thread) = Saver::start(opened.store, send.clone())
+    let mut store = opened.store;
+    store.stands_for(&session.saved(clock.now()));
+    let (saver, thread) = Saver::start(store, send.clone())
         .map_err(|source| ServerError::Setup { what: "start the saver", source })?;
     let (publisher, journal) = recorder::start(dir, floor, random::bytes(), epoch, send.clone())
         .map_err(|source| ServerError::Setup { what: "start the recorder of events", source })?;

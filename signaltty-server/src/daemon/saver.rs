@@ -177,6 +177,10 @@ fn save(store: &mut Store, job: &SaveJob) -> SaveOutcome {
         closed: &job.closed,
         now: job.now,
     };
+    if !job.forget.is_empty() {
+        // The file may say more than the session that came of it.
+        store.write_anew();
+    }
     match store.save(wanted) {
         Ok(report) => {
             let failed: Vec<_> = report.tail_failures.iter().map(|failure| failure.pane).collect();

@@ -82,13 +82,23 @@ fn list(path: &Path, json: bool) -> u8 {
             }
         }
     }
+    let aside = match dir.set_aside() {
+        Ok(aside) => aside,
+        Err(error) => return fail(json, FAILED, "IO_ERROR", &error.to_string()),
+    };
     if json {
-        print(&format!("{}\n", json!({"history": list})));
-    } else if lines.is_empty() {
-        print("no older snapshots are kept yet\n");
-    } else {
-        print(&lines.concat());
+        let aside: Vec<_> = aside.iter().map(|path| path.display().to_string()).collect();
+        print(&format!("{}\n", json!({"history": list, "set_aside": aside})));
+        return 0;
     }
+    if lines.is_empty() {
+        lines.push("no older snapshots are kept yet\n".to_owned());
+    }
+    if !aside.is_empty() {
+        lines.push("kept as they were found, since they could not be read whole:\n".to_owned());
+    }
+    lines.extend(aside.iter().map(|path| format!("  {}\n", safe(&path.to_string_lossy()))));
+    print(&lines.concat());
     0
 }
 

@@ -8,7 +8,7 @@ use serde_json::json;
 
 use crate::support::process::wait_gone;
 use crate::support::talk::{AGENT, Talk, behave, listed, record};
-use crate::support::{Home, Server};
+use crate::support::{Home, Server, cli};
 
 /// A talk whose server was killed, and the next server.
 fn tombstone() -> (Home, Server, Talk) {
@@ -271,4 +271,33 @@ fn d29_c050_options_of_the_launch_go_along_by_hand_and_are_named() {
     assert_eq!(resumed["not_carried"], json!([]));
     server.wait_text(&talk.pane, "started with --model=x --skip-permissions");
     talk.check_memory(&server);
+}
+
+#[test]
+fn c008_inv_r4_a_lost_anchor_is_named_and_nothing_is_reopened() {
+    let home = Home::new();
+    let mut server = Server::start(&home);
+    let talk = Talk::hold(&server, &home);
+    server.wait_saved();
+    let children = server.children();
+    server.kill9();
+    wait_gone(&children);
+    let whole = home.snapshot();
+    for (part, value) in [("anchor", json!({"record": 5})), ("config_env", json!({"PATH": "/x"}))] {
+        let mut snapshot = whole.clone();
+        snapshot["panes"][0]["agent"]["conversation"][part] = value;
+        fs::write(home.snapshot_path(), snapshot.to_string()).unwrap();
+        let mut server = Server::start(&home);
+        for anyway in [false, true] {
+            let ask = json!({"pane": talk.pane, "anyway": anyway});
+            let refused = server.call("pane.resume", ask).unwrap_err();
+            assert_eq!(refused.code, "RESUME_REFUSED", "{part}: {refused:?}");
+            let named = refused.message.contains(&talk.id) && refused.message.contains("corrupt/");
+            assert!(named, "{part}: {refused:?}");
+        }
+        let ended = cli::run(&home, &["resume", &talk.pane]);
+        assert_eq!(ended.status.code(), Some(5), "{part}");
+        assert_eq!(server.children().len(), 0);
+        server.kill9();
+    }
 }

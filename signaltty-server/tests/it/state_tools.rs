@@ -240,7 +240,7 @@ fn history_that_is_not_there_is_an_answer_or_an_error() {
     let empty = run(&home, &["history", "list"]);
     assert_eq!((empty.code, &*empty.out), (0, "no older snapshots are kept yet\n"));
     let empty = run(&home, &["history", "list", "--json"]);
-    assert_eq!((empty.code, empty.json()), (0, json!({"history": []})));
+    assert_eq!((empty.code, empty.json()), (0, json!({"history": [], "set_aside": []})));
     for verb in ["show", "restore"] {
         let said = run(&home, &["history", verb, "7", "--json"]);
         let (code, message) = said.error();
@@ -332,4 +332,39 @@ fn history_restore_refuses_to_replace_what_a_newer_program_wrote() {
         format!("number {number} is the state of the next start; the state before is kept as ");
     assert!(human.out.starts_with(&expected), "{}", human.out);
     assert_eq!(fs::read(human.out.trim_end()[expected.len()..].trim()).unwrap(), b"{");
+}
+
+#[test]
+fn d5_c008_a_degraded_restore_says_so_at_every_start_until_something_changes() {
+    let home = Home::new();
+    let (pane, _) = stopped(&home);
+    let mut server = Server::start(&home);
+    server.spawn(&home, &["/bin/cat"]);
+    server.wait_saved();
+    assert!(server.term().success());
+    let before = fs::read(home.snapshot_path()).unwrap();
+    // A start and a stop without a change leave it as it is.
+    assert!(Server::start(&home).term().success());
+    assert_eq!(fs::read(home.snapshot_path()).unwrap(), before);
+
+    let mut snapshot = home.snapshot();
+    snapshot["panes"][1]["id"] = json!(5);
+    fs::write(home.snapshot_path(), snapshot.to_string()).unwrap();
+    let damaged = fs::read(home.snapshot_path()).unwrap();
+    for _ in 0..2 {
+        let mut server = Server::start(&home);
+        assert_eq!(server.status()["load"], "loaded_with_repairs");
+        assert!(server.term().success());
+        assert_eq!(fs::read(home.snapshot_path()).unwrap(), damaged);
+        assert_eq!(run(&home, &["doctor"]).code, 1);
+    }
+    let mut server = Server::start(&home);
+    server.ask("pane.rename", json!({"pane": pane, "title": "by a person"}));
+    server.wait_saved();
+    assert!(server.term().success());
+    assert_eq!(Server::start(&home).status()["load"], "loaded");
+    let said = run(&home, &["history", "list", "--json"]).json();
+    let kept = said["set_aside"][0].as_str().unwrap().to_owned();
+    assert_eq!(fs::read(&kept).unwrap(), damaged);
+    assert!(run(&home, &["history", "list"]).out.contains(&kept));
 }

@@ -23,13 +23,21 @@ impl Reader<'_> {
     pub(super) fn agent(&mut self, pane: &str, agent: Part<AgentV1>) -> Option<SavedAgent> {
         let agent = self.part(pane, "the agent", agent)?;
         let kind: AgentKind = self.value(pane, "the agent", agent.kind.parse())?;
+        let found = agent.conversation.and_then(|c| self.conversation(pane, c));
+        let (conversation, lost) = found.unzip();
         Some(SavedAgent {
-            conversation: agent.conversation.and_then(|c| self.conversation(pane, c)),
-            previous: agent.previous.and_then(|c| self.conversation(pane, c)),
+            conversation,
+            previous: agent
+                .previous
+                .and_then(|c| self.conversation(pane, c))
+                .map(|(conversation, _)| conversation),
             reported_argv: agent
                 .reported_argv
                 .map(|argv| ReportedArgv(argv.into_iter().map(|text| text.0).collect())),
-            last_failure: agent.last_failure.map(|failure| self.failure(pane, failure)),
+            last_failure: match lost.flatten() {
+                Some(lost) => Some(lost),
+                None => agent.last_failure.map(|failure| self.failure(pane, failure)),
+            },
             interrupted: agent.interrupted,
             question_expired: agent.question_expired,
             continuity: agent
@@ -77,20 +85,31 @@ impl Reader<'_> {
         options
     }
 
-    fn conversation(&mut self, pane: &str, part: Part<ConversationV1>) -> Option<Conversation> {
+    /// The conversation, and what to say of it where its anchor was lost.
+    fn conversation(
+        &mut self,
+        pane: &str,
+        part: Part<ConversationV1>,
+    ) -> Option<(Conversation, Option<ResumeFailure>)> {
         let found = self.part(pane, CONVERSATION, part)?;
         let id: AgentSessionId = self.value(pane, CONVERSATION, found.id.parse())?;
+        let had_one = found.anchor.is_some();
         let mut anchor = found.anchor.and_then(|part| self.anchor(pane, part));
-        let saved = found.config_env.len();
-        let config_env = config_env(found.config_env);
-        if config_env.iter().count() != saved {
+        let vars = self.part(pane, "the agent's environment", found.config_env);
+        let saved = vars.as_ref().map(BTreeMap::len);
+        let config_env = config_env(vars.unwrap_or_default());
+        if saved.is_none() {
+            anchor = None;
+        } else if saved != Some(config_env.iter().count()) {
             // With other variables the same id names another record.
             self.replaced(pane, "the agent's environment", "a variable is not one to be saved");
             anchor = None;
         }
         let previous =
             found.previous.and_then(|id| self.value(pane, "the previous id", id.parse()));
-        Some(Conversation { id, cwd: found.cwd.into_path(), config_env, anchor, previous })
+        let lost = (had_one && anchor.is_none()).then(|| anchor_lost(&id));
+        let cwd = found.cwd.into_path();
+        Some((Conversation { id, cwd, config_env, anchor, previous }, lost))
     }
 
     /// A marker that cannot be read counts as none: nothing is continued by it.
@@ -125,6 +144,16 @@ impl Reader<'_> {
         });
         ResumeFailure { refusal: Refusal::new(code, failure.message), at: UnixMillis(failure.at) }
     }
+}
+
+/// What a person is told who wants to reopen it.
+fn anchor_lost(id: &AgentSessionId) -> ResumeFailure {
+    let message = format!(
+        "what was saved of conversation {id} to know it again could not be read, so it cannot be \
+         proven and is not reopened; the file as it was found is kept under corrupt/ in the state \
+         directory, and the agent itself may reopen it by that id"
+    );
+    ResumeFailure { refusal: Refusal::new(FailureCode::Unreadable, message), at: UnixMillis(0) }
 }
 
 fn config_env(vars: BTreeMap<String, OsText>) -> ConfigEnv {

@@ -17,6 +17,7 @@ use super::super::problem::Problem;
 use super::super::records::{
     EndV1, NotificationV1, PaneV1, SizeV1, SwitchesV1, TabV1, WorkspaceV1,
 };
+use super::super::salvage::LeftOut;
 use super::write::{PROCESS, SHUTDOWN, USER};
 use crate::os_text::OsText;
 
@@ -35,18 +36,19 @@ impl<'a> Reader<'a> {
         found: WorkspaceV1,
     ) -> Result<SavedWorkspace, IdError> {
         let record = found.id;
+        let id = record.parse()?;
         let naming =
             found.naming.and_then(|text| self.word(&record, "the naming", &text, Naming::parse));
         let active_tab =
             found.active_tab.and_then(|tab| self.value(&record, "the active tab", tab.parse()));
         Ok(SavedWorkspace {
-            id: record.parse()?,
+            id,
             handle: found.handle.into(),
             name: found.name.into(),
             naming: naming.unwrap_or(Naming::Manual),
             cwd: self.cwd(&record, found.cwd),
             active_tab,
-            switches: switches(&found.switches),
+            switches: self.switches(&record, found.switches),
             archived: found.archived,
             created_at: UnixMillis(found.created_at),
         })
@@ -159,6 +161,21 @@ impl<'a> Reader<'a> {
         PaneEnd { cause, status, at: UnixMillis(found.at) }
     }
 
+    /// One that cannot be read is off: nothing starts by itself, and nothing of
+    /// what panes print gets to the disk.
+    fn switches(&mut self, record: &str, found: SwitchesV1) -> Switches {
+        let usual = Switches::default();
+        let mut switch = |name, found: Option<Part<bool>>, usual| match found {
+            Some(part) => self.part(record, name, part).unwrap_or(false),
+            None => usual,
+        };
+        Switches {
+            auto_resume: switch("auto_resume", found.auto_resume, usual.auto_resume),
+            auto_continue: switch("auto_continue", found.auto_continue, usual.auto_continue),
+            history: switch("history", found.history, usual.history),
+        }
+    }
+
     fn cwd(&mut self, record: &str, found: Option<OsText>) -> PathBuf {
         found.map(OsText::into_path).unwrap_or_else(|| {
             self.replaced(record, "the directory", "it is missing");
@@ -180,10 +197,22 @@ impl<'a> Reader<'a> {
     pub(super) fn part<T>(&mut self, record: &str, name: &'static str, part: Part<T>) -> Option<T> {
         match part {
             Part::Read(value) => Some(value),
+            Part::Salvaged(value, members) => {
+                self.left_out(record, members);
+                Some(value)
+            }
             Part::Unreadable(why) => {
                 self.replaced(record, name, why);
                 None
             }
+        }
+    }
+
+    /// Members that could not be read.
+    pub(in super::super) fn left_out(&mut self, record: &str, members: Vec<LeftOut>) {
+        for LeftOut { member, why } in members {
+            let known = MEMBERS.iter().find(|known| **known == member);
+            self.replaced(record, known.copied().unwrap_or("a member"), why);
         }
     }
 
@@ -211,15 +240,50 @@ fn size(found: Option<SizeV1>) -> Size {
     found.map_or(DEFAULT_AREA, |SizeV1 { cols, rows }| Size { cols, rows })
 }
 
-fn switches(found: &SwitchesV1) -> Switches {
-    let usual = Switches::default();
-    Switches {
-        auto_resume: found.auto_resume.unwrap_or(usual.auto_resume),
-        auto_continue: found.auto_continue.unwrap_or(usual.auto_continue),
-        history: found.history.unwrap_or(usual.history),
-    }
-}
-
 fn cut(text: &str) -> String {
     text.chars().take(80).collect()
 }
+
+/// Members that may be left out, as they are called in the file.
+const MEMBERS: [&str; 40] = [
+    "active_pane",
+    "active_tab",
+    "archived",
+    "area",
+    "argv",
+    "attention",
+    "body",
+    "created_at",
+    "cwd",
+    "env",
+    "env_left_out",
+    "from_program",
+    "generation",
+    "handle",
+    "interrupted",
+    "journal_seq",
+    "last_failure",
+    "last_message",
+    "layout",
+    "lifecycle",
+    "name",
+    "naming",
+    "notifications",
+    "pane",
+    "place",
+    "protocol",
+    "question_expired",
+    "read_at",
+    "reported_argv",
+    "saved_at",
+    "server_version",
+    "severity",
+    "size",
+    "switches",
+    "tab",
+    "tabs",
+    "title",
+    "titled_by_user",
+    "workspace",
+    "workspaces",
+];

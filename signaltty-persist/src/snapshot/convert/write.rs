@@ -42,9 +42,9 @@ impl From<&SavedWorkspace> for WorkspaceV1 {
 impl From<Switches> for SwitchesV1 {
     fn from(switches: Switches) -> Self {
         Self {
-            auto_resume: Some(switches.auto_resume),
-            auto_continue: Some(switches.auto_continue),
-            history: Some(switches.history),
+            auto_resume: Some(Part::Read(switches.auto_resume)),
+            auto_continue: Some(Part::Read(switches.auto_continue)),
+            history: Some(Part::Read(switches.history)),
         }
     }
 }
@@ -172,7 +172,7 @@ impl From<&Conversation> for ConversationV1 {
         Self {
             id: conversation.id.as_str().into(),
             cwd: conversation.cwd.as_path().into(),
-            config_env: conversation.config_env.iter().map(variable).collect(),
+            config_env: Part::Read(conversation.config_env.iter().map(variable).collect()),
             anchor: conversation.anchor.as_ref().map(|anchor| Part::Read(anchor.into())),
             previous: conversation.previous.as_ref().map(|id| id.as_str().into()),
         }
