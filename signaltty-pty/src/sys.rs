@@ -56,6 +56,25 @@ fn die_with_parent(parent: Pid) -> Result<(), Errno> {
     if getppid() == Some(parent) { Ok(()) } else { Err(Errno::SRCH) }
 }
 
+/// Gives the process signals of its own, whoever started it: none is blocked,
+/// so that a wish to end arrives; children can be waited for; and a write beyond
+/// the limit of a file's length (`ulimit -f`) is an error to handle and no end.
+///
+/// To be called by a server before it has threads. Children of panes get the
+/// default actions back.
+pub fn settle_signals() {
+    let mut none = MaybeUninit::<libc::sigset_t>::uninit();
+    // SAFETY: `sigemptyset` initializes the set, which is only read afterwards,
+    // and the old mask is not asked for. `signal` is given numbers that exist
+    // and no function of ours. None of them can fail with these arguments.
+    unsafe {
+        libc::sigemptyset(none.as_mut_ptr());
+        libc::pthread_sigmask(libc::SIG_SETMASK, none.as_ptr(), ptr::null_mut());
+        libc::signal(libc::SIGCHLD, libc::SIG_DFL);
+        libc::signal(libc::SIGXFSZ, libc::SIG_IGN);
+    }
+}
+
 /// Gives every signal its default action and blocks none.
 ///
 /// An exec keeps ignored signals ignored: under `nohup`, children would

@@ -85,7 +85,8 @@ pub fn main(args: &[OsString]) -> u8 {
         return fail(false, USAGE, "BAD_PARAMS", &message);
     }
     let overrides = Overrides { state_dir: args.state_dir, socket: args.socket };
-    let cwd = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/"));
+    // Only a relative path needs it, and says so.
+    let cwd = std::env::current_dir().unwrap_or_default();
     let (error, code) = match Paths::resolve(&overrides, &cwd, |name| std::env::var_os(name)) {
         Err(error) => (error.to_string(), USAGE),
         Ok(paths) => {
@@ -101,6 +102,7 @@ pub fn main(args: &[OsString]) -> u8 {
             // also on a server that a client starts.
             let demo_agent = demo_agent || std::env::var_os("SIGNALTTY_DEMO_HOME").is_some();
             let config = config.map(|path| cwd.join(path));
+            signaltty_pty::settle_signals();
             signaltty_pty::give_memory_back();
             match daemon::serve(ServeOptions { paths, demo_agent, log, config, log_file }) {
                 Ok(()) => return 0,

@@ -31,23 +31,21 @@ pub(super) struct NewArgs {
 
 impl SpawnArgs {
     /// As the server takes it, with the directory only where one was given.
-    pub(super) fn into_params(self) -> PaneSpawn {
-        let base = place::working_directory();
-        let cwd = self.cwd.map(|dir| place::absolute(&base, &dir));
-        PaneSpawn {
+    pub(super) fn into_params(self) -> Result<PaneSpawn, Failure> {
+        let cwd = self.cwd.map(|dir| place::from_here(&dir)).transpose()?;
+        Ok(PaneSpawn {
             argv: self.argv.into_iter().map(WireOs).collect(),
             cwd: cwd.map(|dir| WireOs(dir.into())),
             env: place::environment(),
-        }
+        })
     }
 }
 
 /// Runs `new`.
 pub(super) async fn run(context: &Context, args: NewArgs) -> Result<(), Failure> {
-    let mut spawn = args.spawn.into_params();
-    let here = || WireOs(place::working_directory().into());
-    if !place::is_remote() {
-        spawn.cwd = Some(spawn.cwd.unwrap_or_else(here));
+    let mut spawn = args.spawn.into_params()?;
+    if spawn.cwd.is_none() && !place::is_remote() {
+        spawn.cwd = Some(WireOs(place::working_directory()?.into()));
     }
     let name = args.name;
     let params = WorkspaceNew { name, spawn };

@@ -25,6 +25,7 @@ mod report;
 mod resume;
 mod server;
 mod signals;
+mod silence;
 mod spawn;
 mod tab;
 mod text;
@@ -193,7 +194,8 @@ fn start(cli: Cli) -> Result<Exit, Failure> {
         }
         None => {
             let overrides = Overrides { state_dir: cli.state_dir, socket: cli.socket };
-            let cwd = working_directory();
+            // Only a relative path needs it, and says so.
+            let cwd = working_directory().unwrap_or_default();
             (None, Paths::resolve(&overrides, &cwd, |name| std::env::var_os(name))?, None)
         }
     };
@@ -202,7 +204,7 @@ fn start(cli: Cli) -> Result<Exit, Failure> {
         .enable_all()
         .build()
         .map_err(|error| Failure::Io("start", error))?;
-    let ended = runtime.block_on(run(&context, cli.verb));
+    let ended = runtime.block_on(silence::while_answered(&context, cli.verb));
     ended.map_err(|failure| failure.over(context.host.as_deref()))
 }
 

@@ -233,7 +233,7 @@ pub(super) async fn run(context: &Context, verb: PaneVerb) -> Result<Exit, Failu
             let params = PaneSplit {
                 direction: args.side.direction(),
                 pane: args.pane,
-                spawn: args.spawn.into_params(),
+                spawn: args.spawn.into_params()?,
             };
             context.ask("pane.split", &params, pane_id).await?;
         }

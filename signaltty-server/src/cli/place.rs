@@ -8,14 +8,32 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Component, Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::protocol::WireOs;
+use super::failure::Failure;
+use crate::protocol::{WireOs, code};
 
 /// The working directory in the person's spelling: `$PWD` where that is the
 /// same directory, so that a path through a symbolic link stays one. Agents
 /// keep conversations by this spelling.
-pub(crate) fn working_directory() -> PathBuf {
-    let real = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/"));
-    logical(real, std::env::var_os("PWD"))
+///
+/// # Errors
+///
+/// Where there is none any more: it was removed, or may not be entered.
+pub(crate) fn working_directory() -> Result<PathBuf, Failure> {
+    let real = std::env::current_dir().map_err(|error| {
+        let message = format!(
+            "the current directory cannot be used ({error}); was it removed? go to another one, \
+             or pass --cwd DIR"
+        );
+        Failure::new(code::IO_ERROR, message)
+    })?;
+    Ok(logical(real, std::env::var_os("PWD")))
+}
+
+/// What `dir` means here. The current directory is asked for only where `dir`
+/// begins there.
+pub(crate) fn from_here(dir: &Path) -> Result<PathBuf, Failure> {
+    let base = if dir.is_absolute() || is_remote() { "/".into() } else { working_directory()? };
+    Ok(absolute(&base, dir))
 }
 
 /// `dir` as an absolute path, seen from `base`. Its spelling is kept as far as

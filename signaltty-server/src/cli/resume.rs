@@ -41,8 +41,7 @@ pub(super) async fn run(context: &Context, args: ResumeArgs) -> Result<Exit, Fai
         return super::recovery::all(context, args.pane.as_deref()).await;
     }
     let mut client = context.client().await?;
-    let base = place::working_directory();
-    let cwd = args.cwd.map(|dir| place::absolute(&base, &dir));
+    let cwd = args.cwd.map(|dir| place::from_here(&dir)).transpose()?;
     let mut params = PaneResume {
         pane: args.pane.unwrap_or_default(),
         anyway: args.anyway,

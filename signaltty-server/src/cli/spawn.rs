@@ -49,10 +49,10 @@ pub(super) async fn run(context: &Context, args: SpawnByArgs) -> Result<Exit, Fa
     let Some(pane) = args.pane else {
         return batch(context).await;
     };
-    let base = place::working_directory();
+    let cwd = args.cwd.map(|dir| place::from_here(&dir)).transpose()?;
     let spawn = PaneSpawn {
         argv: args.argv.into_iter().map(WireOs).collect(),
-        cwd: args.cwd.map(|dir| WireOs(place::absolute(&base, &dir).into())),
+        cwd: cwd.map(|dir| WireOs(dir.into())),
         env: place::environment(),
     };
     context.ask("pane.spawn", &PaneSpawnBy { pane, spawn }, pane_id).await?;
@@ -65,7 +65,7 @@ pub(super) async fn run(context: &Context, args: SpawnByArgs) -> Result<Exit, Fa
 async fn batch(context: &Context) -> Result<Exit, Failure> {
     let (mut requests, mut replies) = context.client().await?.pipeline();
     let mut lines = standard_input();
-    let (env, base) = (place::environment(), place::working_directory());
+    let env = place::environment();
     let mut owed: VecDeque<Owed> = VecDeque::new();
     let (mut exit, mut open) = (Exit::Done, true);
     loop {
@@ -82,8 +82,8 @@ async fn batch(context: &Context) -> Result<Exit, Failure> {
                 None => open = false,
                 Some(line) => match serde_json::from_slice::<Line>(&line?) {
                     Ok(Line { pane, argv, cwd }) => {
-                        let cwd = cwd
-                            .map(|dir| WireOs(place::absolute(&base, &dir.into_path()).into()));
+                        let cwd = cwd.map(|dir| place::from_here(&dir.into_path())).transpose()?;
+                        let cwd = cwd.map(|dir| WireOs(dir.into()));
                         let spawn = PaneSpawn { argv, cwd, env: env.clone() };
                         requests.send("pane.spawn", &PaneSpawnBy { pane, spawn }).await?;
                         owed.push_back(Owed::Server);

@@ -57,7 +57,7 @@ pub(super) enum TabVerb {
 pub(super) async fn run(context: &Context, verb: TabVerb) -> Result<(), Failure> {
     match verb {
         TabVerb::New { workspace, title, spawn } => {
-            let spawn = spawn.into_params();
+            let spawn = spawn.into_params()?;
             let params = TabNew { workspace, title, spawn };
             context.ask("tab.new", &params, pane_id).await
         }

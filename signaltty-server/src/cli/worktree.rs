@@ -60,17 +60,20 @@ pub(super) struct WhichArgs {
 }
 
 impl RepositoryArgs {
-    fn into_params(self) -> WorktreeList {
-        let here = || (!place::is_remote()).then(place::working_directory);
-        let base = place::working_directory();
-        let cwd = self.cwd.map(|dir| place::absolute(&base, &dir)).or_else(here);
-        WorktreeList { cwd: cwd.map(|dir| WireOs(dir.into())), env: place::environment() }
+    fn into_params(self) -> Result<WorktreeList, Failure> {
+        let cwd = match self.cwd {
+            Some(dir) => Some(place::from_here(&dir)?),
+            None if place::is_remote() => None,
+            None => Some(place::working_directory()?),
+        };
+        Ok(WorktreeList { cwd: cwd.map(|dir| WireOs(dir.into())), env: place::environment() })
     }
 }
 
 impl WhichArgs {
-    fn into_params(self) -> WorktreeRef {
-        WorktreeRef { worktree: WireOs(self.worktree.into()), at: self.repository.into_params() }
+    fn into_params(self) -> Result<WorktreeRef, Failure> {
+        let at = self.repository.into_params()?;
+        Ok(WorktreeRef { worktree: WireOs(self.worktree.into()), at })
     }
 }
 
@@ -78,19 +81,19 @@ impl WhichArgs {
 pub(super) async fn run(context: &Context, verb: WorktreeVerb) -> Result<(), Failure> {
     match verb {
         WorktreeVerb::List { repository } => {
-            context.ask("worktree.list", &repository.into_params(), table).await
+            context.ask("worktree.list", &repository.into_params()?, table).await
         }
         WorktreeVerb::Create { branch, from, path, repository } => {
-            let base = place::working_directory();
-            let path = path.map(|path| WireOs(place::absolute(&base, &path).into()));
-            let params = WorktreeCreate { branch, from, path, at: repository.into_params() };
+            let path = path.map(|path| place::from_here(&path)).transpose()?;
+            let path = path.map(|path| WireOs(path.into()));
+            let params = WorktreeCreate { branch, from, path, at: repository.into_params()? };
             context.ask("worktree.create", &params, |made: &WorktreeNode| path_line(made)).await
         }
         WorktreeVerb::Open { which } => {
-            context.ask("worktree.open", &which.into_params(), pane_id).await
+            context.ask("worktree.open", &which.into_params()?, pane_id).await
         }
         WorktreeVerb::Remove { which } => {
-            context.order("worktree.remove", &which.into_params()).await
+            context.order("worktree.remove", &which.into_params()?).await
         }
     }
 }

@@ -48,8 +48,11 @@ pub enum PathsError {
          one with --socket PATH", .0.display(), .0.as_os_str().len()
     )]
     SocketTooLong(PathBuf),
-    /// A path must be absolute.
-    #[error("{what} must be an absolute path, not {}", .path.display())]
+    /// A path is relative, and there is no current directory.
+    #[error(
+        "{what} is {}, which begins at the current directory, and that cannot be used; go to \
+         another one, or give an absolute path", .path.display()
+    )]
     Relative {
         /// Which.
         what: &'static str,
@@ -102,6 +105,12 @@ impl Paths {
             .clone()
             .or_else(|| var("SIGNALTTY_SOCKET"))
             .map_or_else(|| socket_dir.join("signaltty.sock"), |path| cwd.join(path));
+        // Of a current directory that is gone nothing is known.
+        for (what, path) in [("the state directory", &state_dir), ("the socket", &socket)] {
+            if !path.is_absolute() {
+                return Err(PathsError::Relative { what, path: path.clone() });
+            }
+        }
         if socket.as_os_str().len() > MAX_SOCKET_PATH {
             return Err(PathsError::SocketTooLong(socket));
         }
@@ -134,6 +143,12 @@ mod tests {
         let paths = resolve(&overrides, &[("HOME", "/h")]).unwrap();
         assert_eq!(paths.runtime_dir, Path::new("/cwd/s/run"));
         assert!(matches!(resolve(&Overrides::default(), &[]), Err(PathsError::NoHome)));
+        // Where the current directory was removed.
+        let here = |overrides: &Overrides| {
+            Paths::resolve(overrides, Path::new(""), |name| (name == "HOME").then(|| "/h".into()))
+        };
+        assert!(here(&Overrides::default()).is_ok());
+        assert!(matches!(here(&overrides), Err(PathsError::Relative { .. })));
     }
 
     #[test]

@@ -80,7 +80,7 @@ pub(crate) async fn run(context: &Context) -> Result<Exit, Failure> {
     let model = match &context.host {
         None => {
             let scope = files::path("project-scope.json").map(|path| files::load_scope(&path));
-            let cwd = cli::working_directory();
+            let cwd = cli::working_directory().unwrap_or_default();
             let mut model = Model::new(gui, size, cwd, scope.unwrap_or_default());
             model.agents = installed();
             model

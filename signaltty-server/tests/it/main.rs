@@ -33,6 +33,7 @@ mod hooks;
 mod host;
 mod host_watch;
 mod inbox;
+mod inherited;
 mod integration;
 mod kill_points;
 mod kills;
