@@ -188,7 +188,21 @@ impl Repository {
                 args.extend([path.as_os_str(), remote.as_ref()]);
             }
         }
-        self.git.run(&args, git::CHANGE).await?;
+        let refused = match self.git.output(&args, git::CHANGE).await {
+            Ok(output) if output.success => None,
+            // Git makes the branch first, and leaves it.
+            Ok(output) => {
+                let taken = output.stderr.contains("a branch named");
+                Some((self.git.failed(&args, &output), !taken))
+            }
+            Err(error) => Some((error, true)),
+        };
+        if let Some((error, made)) = refused {
+            if made && !matches!(start, Start::Existing) {
+                self.take_back(branch).await;
+            }
+            return Err(error);
+        }
         let repository = Self { users: Vec::new(), ..self };
         let made = real(&path);
         let after = repository.list().await?.worktrees;
@@ -197,6 +211,23 @@ impl Repository {
             let message = format!("Git made {} and does not list it", made.display());
             WireError::new(code::GIT_FAILED, message)
         })
+    }
+
+    /// Removes a branch that was made for a checkout which came to nothing.
+    /// Where a checkout has it after all, it stays.
+    async fn take_back(&self, branch: &str) {
+        let name = format!("refs/heads/{branch}");
+        let args = ["show-ref", "--verify", "--quiet", &name].map(OsStr::new);
+        let there = self.git.output(&args, git::ASK).await;
+        if !there.is_ok_and(|output| output.success) {
+            return;
+        }
+        let args = ["branch", "--quiet", "-D", "--", branch].map(OsStr::new);
+        match self.git.output(&args, git::ASK).await {
+            Ok(output) if output.success => {}
+            Ok(output) => tracing::warn!("the branch {branch} stays: {}", output.stderr),
+            Err(error) => tracing::warn!("the branch {branch} stays: {}", error.message),
+        }
     }
 
     /// What a checkout of a branch starts from.

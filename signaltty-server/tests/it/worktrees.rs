@@ -316,3 +316,23 @@ fn every_way_to_be_refused_is_told() {
     refused("worktree.list", json!({"cwd": repository.dir, "env": {"PATH": "/nowhere"}}));
     crate::codes::compare("checkouts", &said);
 }
+
+#[test]
+fn a_refused_checkout_leaves_no_branch_behind() {
+    let repository = Repository::new();
+    let server = Server::start(&repository.home);
+    let there = repository.dir.with_file_name("api.zz");
+    fs::create_dir(&there).unwrap();
+    fs::write(there.join("precious"), "").unwrap();
+    let before = repository.branches();
+    let ask = repository.params(json!({"branch": "zz"}));
+    let refused = server.call("worktree.create", ask).unwrap_err();
+    assert_eq!(refused.code, "GIT_FAILED", "{refused:?}");
+    assert_eq!(repository.branches(), before);
+    // One that was there stays.
+    repository.git(&["branch", "zz"]);
+    let ask = repository.params(json!({"branch": "zz"}));
+    assert_eq!(server.call("worktree.create", ask).unwrap_err().code, "GIT_FAILED");
+    assert!(repository.branches().contains("zz"));
+    assert!(there.join("precious").exists());
+}
