@@ -8,6 +8,7 @@
     clippy::indexing_slicing,
     clippy::panic,
     clippy::print_stdout,
+    clippy::print_stderr,
     missing_docs,
     unreachable_pub
 )]
