@@ -22,7 +22,7 @@ pub(super) fn records<V: Salvage, T>(
             Part::Unreadable(why) => (Err(why), Vec::new()),
         };
         let record = value.and_then(|value| {
-            let name = value.name().to_owned();
+            let name = value.called().to_owned();
             let record = read(value, &mut Reader::new(problems)).map_err(|error| error.to_string());
             if record.is_ok() {
                 Reader::new(problems).left_out(&name, left_out);

@@ -20,7 +20,7 @@ pub(super) trait Salvage: DeserializeOwned {
     const KEY: Option<&'static str> = Some("id");
 
     /// What it is called in a report.
-    fn name(&self) -> &str;
+    fn called(&self) -> &str;
 
     /// What takes the place of a member that cannot be read; others are left
     /// out, as if they were missing.
@@ -33,13 +33,13 @@ impl Salvage for WorkspaceV1 {
     const CAREFUL: &'static [(&'static str, &'static str)] =
         &[("switches", r#"{"auto_resume":false,"auto_continue":false,"history":false}"#)];
 
-    fn name(&self) -> &str {
+    fn called(&self) -> &str {
         &self.id
     }
 }
 
 impl Salvage for TabV1 {
-    fn name(&self) -> &str {
+    fn called(&self) -> &str {
         &self.id
     }
 }
@@ -48,7 +48,7 @@ impl Salvage for TabV1 {
 impl Salvage for PaneV1 {
     const CAREFUL: &'static [(&'static str, &'static str)] = &[("attention", r#""warning""#)];
 
-    fn name(&self) -> &str {
+    fn called(&self) -> &str {
         &self.id
     }
 }
@@ -58,13 +58,13 @@ impl Salvage for AgentV1 {
     const KEY: Option<&'static str> = Some("kind");
     const CAREFUL: &'static [(&'static str, &'static str)] = &[("place", r#""left""#)];
 
-    fn name(&self) -> &str {
+    fn called(&self) -> &str {
         &self.kind
     }
 }
 
 impl Salvage for NotificationV1 {
-    fn name(&self) -> &str {
+    fn called(&self) -> &str {
         &self.id
     }
 }
@@ -72,7 +72,7 @@ impl Salvage for NotificationV1 {
 impl Salvage for SnapshotV1 {
     const KEY: Option<&'static str> = None;
 
-    fn name(&self) -> &str {
+    fn called(&self) -> &str {
         "the file"
     }
 }

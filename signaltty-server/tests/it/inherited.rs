@@ -56,7 +56,7 @@ fn s0_4_signals_that_were_blocked_or_ignored_before_a_server_are_its_own() {
 }
 
 #[test]
-fn c057_a_current_directory_that_is_gone_is_an_error_where_it_counts() {
+fn a_current_directory_that_is_gone_is_an_error_where_it_counts() {
     let home = Home::new();
     let server = Server::start(&home);
     let run = |words: &str| -> Output {
