@@ -18,6 +18,13 @@ pub fn has_file(path: &str, package: &str) -> bool {
     there_or_skipped(path, package, Path::new(path).exists())
 }
 
+/// Whether `env` starts programs with signals blocked (coreutils 8.31).
+pub fn env_blocks_signals() -> bool {
+    let done = Command::new("env").args(["--block-signal=TERM", "true"]).output();
+    let can = done.is_ok_and(|done| done.status.success());
+    there_or_skipped("env --block-signal", "coreutils", can)
+}
+
 fn there_or_skipped(what: &str, package: &str, found: bool) -> bool {
     if !found {
         let forbidden =
