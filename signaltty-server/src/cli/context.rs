@@ -32,6 +32,8 @@ impl Context {
     /// forbidden.
     pub(crate) async fn client(&self) -> Result<Client, Failure> {
         Ok(match &self.starting {
+            // What ends without an answer is a link, which says so itself.
+            _ if self.no_start && self.host.is_some() => Client::connect(&self.paths).await?,
             _ if self.no_start => connect_live(&self.paths).await?,
             Some(starting) => Client::connect(starting).await?,
             None => connect_or_start(&self.paths).await?,

@@ -121,6 +121,6 @@ fn lines_that_are_gone_are_counted() {
     let none = shown(&cursor);
     assert_eq!((none.status.code(), none.stdout.len()), (Some(0), 0), "{none:?}");
     let wrong = shown("nonsense");
-    assert_eq!(wrong.status.code(), Some(1));
+    assert_eq!(wrong.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&wrong.stderr).contains("is no cursor"), "{wrong:?}");
 }
