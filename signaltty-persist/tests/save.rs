@@ -68,7 +68,7 @@ fn s0_3_a_session_that_was_loaded_is_written_when_it_changes() {
         assert_eq!(report.generation, 1);
     }
     assert_eq!(fs.files(), before);
-    assert!(fs.log().iter().any(|op| *op == "sync_data"), "what is called durable was synced");
+    assert!(fs.log().contains(&"sync_data"), "what is called durable was synced");
     let mut opened = open_fault(&fs);
     let report = opened.store.save(synced(&session("other", &[1, 2]))).unwrap();
     assert!(report.written);
