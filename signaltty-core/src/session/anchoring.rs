@@ -9,8 +9,8 @@
 //! it is not known whose record the process writes; a prompt of ours of which
 //! nobody has said what became of it, which is looked for behind the anchor
 //! (S1-12); and a record that does not extend it (D-3), unless the agent of a
-//! pane that is not in doubt rewrote it itself, as `/undo` and `/rewind` do: then
-//! it is taken as it is once a turn ended, and that is noted.
+//! pane that is not in doubt rewrote it itself and lost nothing of it: then it is
+//! taken as it is once a turn ended, and that is noted.
 
 use std::time::Duration;
 
@@ -154,7 +154,9 @@ impl super::PaneEntry {
     /// has it open, for all that is known, and has just finished a turn in it.
     fn rewrote(&self, id: &AgentSessionId, why: &Refusal) -> bool {
         let saved = self.record.agent.as_ref().and_then(|agent| agent.conversation.as_ref());
-        let differs = matches!(why.code, FailureCode::Damaged | FailureCode::Rewritten);
+        // All that was saved is still there: a record that lost something is not
+        // taken for an agent's own work.
+        let differs = why.code == FailureCode::Rewritten;
         // One that never says what it does shows no end of a turn, and what a look
         // finds cut may have been cut by anybody.
         let ended = matches!(self.record.lifecycle, Lifecycle::Done | Lifecycle::Idle);
@@ -230,7 +232,9 @@ impl super::PaneEntry {
         let is_saved = saved.is_some_and(|saved| saved.id == *id);
         if is_saved && self.run.anew {
             self.run.anew = false;
-            if anchor.user_messages > 0
+            let known = saved.and_then(|saved| saved.anchor.as_ref());
+            let least = known.map_or(1, |known| known.user_messages);
+            if anchor.user_messages >= least
                 && !agent.turns.awaits_word()
                 && let Some(agent) = &mut self.edit().agent
                 && let Some(saved) = &mut agent.conversation

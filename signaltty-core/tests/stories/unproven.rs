@@ -146,24 +146,25 @@ fn d3_what_the_agent_rewrote_itself_is_anchored_as_it_is_once_a_turn_ended() {
     world.anchored(instance, "A", 5);
     let agent = |world: &World| world.pane(pane(1)).record.agent.clone().unwrap();
     let held = |world: &World| agent(world).conversation.unwrap().anchor.unwrap();
-    // Undone, and gone on with.
     world.does(instance, Lifecycle::Working);
     assert!(deeds(&world.does(instance, Lifecycle::Done)).contains(&"anchor A".into()));
-    let result = Err(refusal(FailureCode::Damaged));
-    let again = deeds(&world.input(Input::Anchored { instance, id: id("A"), result }));
+    let refused = |world: &mut World, code| {
+        let result = Err(refusal(code));
+        deeds(&world.input(Input::Anchored { instance, id: id("A"), result }))
+    };
+    let again = refused(&mut world, FailureCode::Rewritten);
     assert_eq!(again, ["anchor A"], "without comparing");
-    world.anchored(instance, "A", 4);
-    assert_eq!(held(&world), anchor("A", 4));
+    world.anchored(instance, "A", 6);
+    assert_eq!(held(&world), anchor("A", 6));
     assert!(agent(&world).continuity.rewritten_at.is_some(), "and it is said");
     // Only that once: the next is compared again.
     world.anchored(instance, "A", 3);
-    assert_eq!(held(&world), anchor("A", 4));
-    // A record that cannot be read either way keeps its anchor.
-    for _ in 0..2 {
-        let result = Err(refusal(FailureCode::Damaged));
-        world.input(Input::Anchored { instance, id: id("A"), result });
-    }
-    assert_eq!(held(&world), anchor("A", 4));
+    assert_eq!(held(&world), anchor("A", 6));
+    // What lost something of what was saved keeps its anchor, which never shrinks.
+    assert_eq!(refused(&mut world, FailureCode::Damaged), [""; 0]);
+    assert_eq!(refused(&mut world, FailureCode::Rewritten), ["anchor A"]);
+    world.anchored(instance, "A", 5);
+    assert_eq!(held(&world), anchor("A", 6));
 }
 
 #[test]
