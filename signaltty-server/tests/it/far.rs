@@ -221,6 +221,11 @@ fn a_link_leaves_no_directory_behind_whichever_signal_ends_it() {
     fs::create_dir(home.path("tmp")).unwrap();
     for words in [&["wait", &pane, "--until", "exited"][..], &["events"]] {
         for signal in [Signal::INT, Signal::TERM, Signal::HUP, Signal::QUIT] {
+            // What these tests were started with is what a verb starts with, and
+            // one that is ignored ends nothing.
+            if process::ignores(signal) {
+                continue;
+            }
             let _ = fs::remove_file(home.path("far-pids"));
             let (mut child, _) = waiting(&home, words);
             process::signal(child.id(), signal);
