@@ -12,6 +12,9 @@ use super::input::Key;
 /// Keys and pastes that may be held; those over it are not sent.
 const MOST: usize = 4096;
 
+/// Bytes of all pastes among them.
+const MOST_PASTED: usize = 1024 * 1024;
+
 /// Something typed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Typed {
@@ -29,6 +32,8 @@ pub(crate) struct Ahead {
     /// Lists without it that came since. One may have been under way.
     missed: u8,
     held: Vec<Typed>,
+    /// Bytes of the pastes that are held.
+    pasted: usize,
     /// Whether there was more than is held.
     over: bool,
 }
@@ -64,7 +69,12 @@ impl Ahead {
     }
 
     pub(crate) fn hold(&mut self, typed: Typed) {
-        if self.held.len() < MOST {
+        let bytes = match &typed {
+            Typed::Key(_) => 0,
+            Typed::Paste(text) => text.len(),
+        };
+        if self.held.len() < MOST && self.pasted + bytes <= MOST_PASTED {
+            self.pasted += bytes;
             self.held.push(typed);
         } else {
             self.over = true;
@@ -183,6 +193,11 @@ mod tests {
             press(&mut model, &["a"]);
         }
         assert_eq!(model.ahead.held.len(), super::MOST);
+        let mut ahead = super::Ahead::default();
+        for _ in 0..3 {
+            ahead.hold(super::Typed::Paste("x".repeat(super::MOST_PASTED / 2)));
+        }
+        assert_eq!((ahead.held.len(), ahead.over), (2, true));
         update(&mut model, Msg::Lost("it died".into()));
         assert!(!model.ahead.holds());
     }

@@ -138,6 +138,15 @@ fn of_a_client() -> Value {
     json!({"PATH": format!("{examples}:{}:/usr/bin:/bin", programs.display())})
 }
 
+/// A pane with scribe, who waits to be spoken to.
+fn scribe(server: &Server, home: &Home, env: &Value) -> String {
+    let scribe = json!({"cwd": home.work(), "argv": ["scribe"], "name": "test", "env": env});
+    let made = server.ask("workspace.new", scribe);
+    let pane = made["pane_id"].as_str().unwrap().to_owned();
+    server.wait_text(&pane, "scribe>");
+    pane
+}
+
 /// Says something to scribe, and kills the server once it is anchored.
 fn say_and_kill(mut server: Server, home: &Home, pane: &str, number: u64, text: &str) {
     server.type_line(pane, text);
@@ -154,10 +163,7 @@ fn d16_s1_28_an_embedders_agent_is_proven_and_its_spoilt_record_refused() {
     let home = Home::new();
     let server = server_of_scribes(&home);
     let env = of_a_client();
-    let scribe = json!({"cwd": home.work(), "argv": ["scribe"], "name": "test", "env": env});
-    let made = server.ask("workspace.new", scribe);
-    let pane = made["pane_id"].as_str().unwrap().to_owned();
-    server.wait_text(&pane, "scribe>");
+    let pane = scribe(&server, &home, &env);
     say_and_kill(server, &home, &pane, 1, "the door is blue");
 
     let server = server_of_scribes(&home);
@@ -190,10 +196,7 @@ fn d12_d2_a_resume_without_the_hooks_program_is_unconfirmed_and_the_pane_says_wh
     let home = Home::new();
     let server = server_of_scribes(&home);
     let env = of_a_client();
-    let scribe = json!({"cwd": home.work(), "argv": ["scribe"], "name": "test", "env": env});
-    let made = server.ask("workspace.new", scribe);
-    let pane = made["pane_id"].as_str().unwrap().to_owned();
-    server.wait_text(&pane, "scribe>");
+    let pane = scribe(&server, &home, &env);
     assert_eq!(server.pane(&pane)["agent"]["integration"], Value::Null);
     say_and_kill(server, &home, &pane, 1, "the door is blue");
 
