@@ -17,6 +17,7 @@ use signaltty_core::restore::{Continuation, FailureCode, Refusal};
 use signaltty_core::session::{ContinueFailure, Delivery};
 use tokio::runtime::Handle;
 use tokio::sync::{Semaphore, mpsc, oneshot};
+use tokio::task::AbortHandle;
 use tokio::time::{Instant, MissedTickBehavior, interval, timeout};
 
 use super::event::Event;
@@ -32,8 +33,9 @@ const READ_LIMIT: Duration = Duration::from_secs(30);
 /// included.
 const SEND_LIMIT: Duration = Duration::from_secs(40);
 
-/// How long one look at an agent may take.
-const LOOK_LIMIT: Duration = Duration::from_secs(10);
+/// How long one look at an agent may take. Some are asked several questions, and
+/// on a busy machine each answer takes seconds.
+const LOOK_LIMIT: Duration = Duration::from_secs(30);
 
 /// Jobs that may run at a time. A job that hangs keeps its thread, and saves
 /// must still find one in the pool.
@@ -205,11 +207,16 @@ pub(crate) fn look(
 }
 
 /// Has an agent looked at after a pause.
-pub(crate) fn look_later(instance: InstanceId, pause: Duration, events: mpsc::Sender<Event>) {
-    tokio::spawn(async move {
+pub(crate) fn look_later(
+    instance: InstanceId,
+    pause: Duration,
+    events: mpsc::Sender<Event>,
+) -> AbortHandle {
+    let later = tokio::spawn(async move {
         tokio::time::sleep(pause).await;
         let _ = events.send(Event::LookAgain { instance }).await;
     });
+    later.abort_handle()
 }
 
 /// Looks for agents in a shell, without one that is known or with one.
@@ -254,15 +261,18 @@ pub(crate) async fn observe(
             let alive = host.process(view.pid).is_some_and(|p| p.start_ticks == view.start_ticks);
             (alive, runtime.block_on(adapter.inspect(&view, &*host)))
         });
-        let Ok((alive, reports)) = look.await else {
-            return;
+        let (alive, reports) = match look.await {
+            Ok(found) => found,
+            // It may answer the next time.
+            Err(Failed::TookTooLong(_)) => continue,
+            Err(Failed::Panicked) => return,
         };
         if !alive {
             return;
         }
         if reports != last {
             last.clone_from(&reports);
-            if events.send(Event::Looked { instance, process, reports }).await.is_err() {
+            if events.send(Event::Observed { instance, process, reports }).await.is_err() {
                 return;
             }
         }

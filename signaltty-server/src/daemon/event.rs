@@ -71,15 +71,17 @@ pub(crate) enum Event {
     Directory { instance: InstanceId, number: u64, found: Option<PathBuf> },
     /// A pane printed, and is quiet again or has printed for a while.
     Quiet { instance: InstanceId },
-    /// The sign that an agent took a prompt is awaited, and it is time to look.
+    /// It is time to look at a pane, printing or not.
     LookAgain { instance: InstanceId },
-    /// An agent was looked at.
+    /// An agent was looked at, since it was asked for.
     Looked {
         instance: InstanceId,
         /// The process that was looked at.
         process: ProcessMark,
         reports: Vec<AgentReport>,
     },
+    /// An agent was looked at after its start.
+    Observed { instance: InstanceId, process: ProcessMark, reports: Vec<AgentReport> },
     /// The processes of a pane without an agent of its own were looked at.
     /// Without a result where the look did not come to an end.
     Scouted { instance: InstanceId, found: Option<Vec<FoundAgent>> },

@@ -284,12 +284,15 @@ impl Daemon {
             }
             Event::Quiet { instance } => {
                 self.directory_of_process(instance);
-                self.look(instance);
+                self.look_at_output(instance);
             }
-            Event::LookAgain { instance } => self.sign_is_due(instance),
+            Event::LookAgain { instance } => self.look_is_due(instance),
             Event::Scouted { instance, found } => self.scouted(instance, found),
             Event::Looked { instance, process, reports } => {
                 self.looked(instance, process, reports);
+            }
+            Event::Observed { instance, process, reports } => {
+                self.observed(instance, process, reports);
             }
             Event::Preflighted { pane, request, result } => {
                 self.input(Input::Preflighted { pane, request, result });
@@ -300,7 +303,7 @@ impl Daemon {
             Event::TurnRead { pane, record } => self.input(Input::TurnRead { pane, record }),
             Event::Continued { instance, result } => {
                 self.input(Input::Continued { instance, result });
-                self.look_on(instance);
+                self.look_for_sign(instance);
             }
             Event::Anchored { instance, id, result } => {
                 if let Err(refusal) = &result {

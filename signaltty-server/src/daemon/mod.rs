@@ -38,6 +38,7 @@ mod lines;
 mod listener;
 mod load;
 mod login_env;
+mod looking;
 mod looks;
 mod methods;
 mod own_dir;

@@ -12,6 +12,7 @@ use tokio::sync::{Semaphore, mpsc, watch};
 use super::directory::Directory;
 use super::event::Event;
 use super::kept::Kept;
+use super::looking::Looking;
 use super::pane_input::{INPUT_BYTES, InputError};
 use super::pane_task::{MESSAGES, PaneMessage, PaneTask};
 
@@ -41,10 +42,7 @@ pub(crate) struct PaneHandle {
     pub(crate) child: Arc<Child>,
     /// It printed something that is not on the disk.
     pub(crate) printed: bool,
-    /// It is being looked at.
-    pub(crate) looking: bool,
-    /// It will be looked at again, printing or not.
-    pub(crate) looks_again: bool,
+    pub(crate) looking: Looking,
     pub(crate) directory: Directory,
 }
 
@@ -106,8 +104,7 @@ impl Panes {
             child,
             // Its screen begins with what was kept, which is saved with it.
             printed: self.kept.forget(start.pane),
-            looking: false,
-            looks_again: false,
+            looking: Looking::default(),
             directory: Directory::default(),
         };
         self.by_instance.insert(start.instance, handle);

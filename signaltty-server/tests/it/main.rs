@@ -41,6 +41,7 @@ mod kills;
 mod leftovers;
 mod lent;
 mod log;
+mod looks;
 mod many;
 mod memory;
 mod owners;
