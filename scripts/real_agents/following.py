@@ -24,8 +24,10 @@ class Following:
         return self.lab.pane(pane)["lifecycle"]
 
     def interrupted(self):
-        """Working while the model answers, and not any more once it is stopped."""
+        """Working while the model answers, and not any more once it is stopped;
+        its person has nothing to read."""
         lab, story = self.lab, self.story
+        lab.st("pane", "focus", story.pane)
         story.say(story.pane, "a SLOW one to break off")
         self.becomes("working")
         for key in self.agent.breaks_off:
@@ -33,7 +35,9 @@ class Following:
             lab.st("pane", "keys", story.pane, key)
             time.sleep(0.5)
         word = self.becomes("idle", "done")
-        require(lab.pane(story.pane)["pid"], "the process is gone")
+        info = lab.pane(story.pane)
+        require(info["pid"], "the process is gone")
+        require(info["attention"] == "none", f"attention is {info['attention']}")
         return f"working, then {word}"
 
     def asked_by_hook(self):
@@ -65,8 +69,8 @@ class Following:
             require(attention == "permission_required", f"attention is {attention}")
             seen = "blocked, permission_required"
             if answers:
-                until("the question", lambda: lab.pane(story.pane).get("decision"))
-                lab.st("answer", story.pane, "allow")
+                question = until("the question", lambda: lab.pane(story.pane).get("decision_id"))
+                lab.st("answer", story.pane, "allow", "--question", question)
             else:
                 lab.shows(story.pane, self.agent.question)
                 lab.st("pane", "keys", story.pane, *self.agent.yes)

@@ -57,6 +57,9 @@ pub(super) fn inspect(
         || channel.ask("/event", LOOK),
         |id| channel.turns_of_persons(std::slice::from_ref(id)).ok(),
     );
+    let Ok(last) = last else {
+        return Vec::new();
+    };
     let asked = channel.json::<Vec<IgnoredAny>>("/permission").is_ok_and(|all| !all.is_empty());
     let (lifecycle, attention) = match (asked, working.is_empty()) {
         (true, _) => (Lifecycle::Blocked, Some(Attention::PermissionRequired)),
@@ -81,8 +84,8 @@ pub(super) fn inspect(
         // Idle is what it was before as well, so the turn is told by its number.
         finished: last
             .as_ref()
-            .filter(|last| lifecycle == Lifecycle::Idle && last.ended > 0)
-            .map(|last| format!("{} {}", last.id, last.ended).into()),
+            .filter(|_| lifecycle == Lifecycle::Idle)
+            .and_then(|last| Some(format!("{} {}", last.id, last.ended?).into())),
         ..AgentReport::default()
     }];
     // A turn that is over belongs to this process as well.

@@ -9,6 +9,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::BufRead;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde::Deserialize;
@@ -20,13 +21,15 @@ use crate::loopback::{Answer, AskError};
 
 /// What the processes that are listened to have told.
 #[derive(Debug, Default)]
-pub(super) struct Events(Mutex<BTreeMap<InstanceId, Arc<Mutex<Heard>>>>);
+pub(super) struct Events {
+    by_instance: Mutex<BTreeMap<InstanceId, Arc<Mutex<Heard>>>>,
+    turns: AtomicU64,
+}
 
 /// What one told.
 #[derive(Debug, Default)]
 struct Heard {
-    /// Conversations in which a turn ran, the newest last, each with how many came
-    /// to their end.
+    /// Conversations in which a turn ran, the newest last.
     worked: Vec<Worked>,
     /// Whose they are, as far as it was asked.
     persons: BTreeMap<AgentSessionId, bool>,
@@ -36,26 +39,34 @@ struct Heard {
 #[derive(Debug, Clone)]
 pub(super) struct Worked {
     pub(super) id: AgentSessionId,
-    /// How many turns of it came to their end.
-    pub(super) ended: u64,
+    /// Its newest turn that came to its end, by a number that no other turn has,
+    /// also where a process had to be listened to anew.
+    pub(super) ended: Option<u64>,
     /// One runs.
     runs: bool,
+    /// That was broken off by a person.
+    broken_off: bool,
 }
 
 impl Events {
     /// The person's conversation in which a turn ran last, since the process is
     /// listened to. Begins to listen where nobody does.
+    ///
+    /// # Errors
+    ///
+    /// The process could not be asked whose conversation that is: another one
+    /// must not be taken for it.
     pub(super) fn front(
         self: &Arc<Self>,
         instance: InstanceId,
         form: IdForm,
         connect: impl FnOnce() -> Result<Answer, AskError>,
         of_persons: impl Fn(&AgentSessionId) -> Option<BTreeSet<AgentSessionId>>,
-    ) -> Option<Worked> {
-        let known = lock(&self.0).get(&instance).cloned();
+    ) -> Result<Option<Worked>, NoAnswer> {
+        let known = lock(&self.by_instance).get(&instance).cloned();
         let Some(heard) = known else {
             self.listen(instance, form, connect);
-            return None;
+            return Ok(None);
         };
         let worked = lock(&heard).worked.clone();
         for one in worked.into_iter().rev() {
@@ -63,15 +74,14 @@ impl Events {
             let asked = lock(&heard).persons.get(id).copied();
             let persons = match asked {
                 Some(persons) => persons,
-                // One that cannot be asked now may be the one in front.
-                None => of_persons(id)?.contains(id),
+                None => of_persons(id).ok_or(NoAnswer)?.contains(id),
             };
             lock(&heard).persons.insert(id.clone(), persons);
             if persons {
-                return Some(one);
+                return Ok(Some(one));
             }
         }
-        None
+        Ok(None)
     }
 
     fn listen(
@@ -85,21 +95,21 @@ impl Events {
             return;
         };
         let heard = Arc::new(Mutex::new(Heard::default()));
-        lock(&self.0).insert(instance, Arc::clone(&heard));
+        lock(&self.by_instance).insert(instance, Arc::clone(&heard));
         let events = Arc::clone(self);
         let listener = std::thread::Builder::new().name("opencode events".to_owned());
         let listening = listener.stack_size(STACK).spawn(move || {
-            hear(answer.stream(), form, &heard);
-            lock(&events.0).remove(&instance);
+            hear(answer.stream(), form, &heard, &events.turns);
+            lock(&events.by_instance).remove(&instance);
         });
         if listening.is_err() {
-            lock(&self.0).remove(&instance);
+            lock(&self.by_instance).remove(&instance);
         }
     }
 }
 
-/// Reads events until there are no more.
-fn hear(mut from: impl BufRead, form: IdForm, heard: &Mutex<Heard>) {
+/// Reads events until there are no more. Turns are numbered on from `turns`.
+fn hear(mut from: impl BufRead, form: IdForm, heard: &Mutex<Heard>, turns: &AtomicU64) {
     let mut line = Vec::new();
     // Whether what comes is the rest of a line that was too long.
     let mut rest = false;
@@ -112,43 +122,68 @@ fn hear(mut from: impl BufRead, form: IdForm, heard: &Mutex<Heard>) {
         let whole = line.ends_with(b"\n");
         if whole
             && !rest
-            && let Some((id, runs)) = status_in(&line, form)
+            && let Some((id, step)) = step_in(&line, form)
         {
-            lock(heard).note(id, runs);
+            lock(heard).note(id, step, turns);
         }
         rest = !whole;
     }
 }
 
-/// A conversation and whether a turn runs in it by now, where a line says that.
-fn status_in(line: &[u8], form: IdForm) -> Option<(AgentSessionId, bool)> {
+/// What an event says of a turn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Step {
+    Runs,
+    /// A person broke it off; that it is over comes next.
+    BrokenOff,
+    Over,
+}
+
+/// A conversation and what a line says of a turn in it, where it says that.
+fn step_in(line: &[u8], form: IdForm) -> Option<(AgentSessionId, Step)> {
     let text = std::str::from_utf8(line.strip_prefix(b"data:")?).ok()?;
     // Most events are others, and some of them are long.
-    if !text.contains("session.status") {
+    if !text.contains("session.status") && !text.contains("session.error") {
         return None;
     }
-    let event: Event = serde_json::from_str(text).ok()?;
-    let id = form.parse(&event.properties.session).ok()?;
-    (event.kind == "session.status").then(|| (id, event.properties.status.kind != "idle"))
+    let Event { kind, properties } = serde_json::from_str(text).ok()?;
+    let step = match (kind.as_str(), properties.status, properties.error) {
+        ("session.status", Some(status), _) if status.kind == "idle" => Step::Over,
+        ("session.status", Some(_), _) => Step::Runs,
+        // Others are the agent's own, and leave something to be read.
+        ("session.error", _, Some(error)) if error.name == ABORTED => Step::BrokenOff,
+        _ => return None,
+    };
+    Some((form.parse(&properties.session?).ok()?, step))
 }
 
 impl Heard {
-    fn note(&mut self, id: AgentSessionId, runs: bool) {
-        let known = self.worked.iter().position(|known| known.id == id);
-        if !runs {
-            let ran = known.and_then(|at| self.worked.get_mut(at)).filter(|known| known.runs);
-            if let Some(ended) = ran {
-                ended.runs = false;
-                ended.ended += 1;
+    fn note(&mut self, id: AgentSessionId, step: Step, turns: &AtomicU64) {
+        let at = self.worked.iter().position(|known| known.id == id);
+        let known = at.and_then(|at| self.worked.get_mut(at));
+        match (step, known) {
+            (Step::BrokenOff, Some(known)) => known.broken_off = known.runs,
+            // What is over is told more than once.
+            (Step::Over, Some(known)) if known.runs => {
+                known.runs = false;
+                if !known.broken_off {
+                    known.ended = Some(turns.fetch_add(1, Ordering::Relaxed));
+                }
             }
-            return;
+            (Step::BrokenOff | Step::Over, _) => {}
+            (Step::Runs, _) => self.runs(id, at),
         }
-        let ended = known.map_or(0, |at| self.worked.remove(at).ended);
+    }
+
+    /// A turn runs in this conversation, which is known `at` this place.
+    fn runs(&mut self, id: AgentSessionId, at: Option<usize>) {
+        let known = at.map(|at| self.worked.remove(at));
         if self.worked.len() >= MOST {
             let oldest = self.worked.remove(0);
             self.persons.remove(&oldest.id);
         }
-        self.worked.push(Worked { id, ended, runs });
+        let ended = known.and_then(|known| known.ended);
+        self.worked.push(Worked { id, ended, runs: true, broken_off: false });
     }
 }
 
@@ -162,8 +197,9 @@ struct Event {
 #[derive(Deserialize)]
 struct Properties {
     #[serde(rename = "sessionID")]
-    session: String,
-    status: Status,
+    session: Option<String>,
+    status: Option<Status>,
+    error: Option<Error>,
 }
 
 #[derive(Deserialize)]
@@ -172,10 +208,22 @@ struct Status {
     kind: String,
 }
 
+#[derive(Deserialize)]
+struct Error {
+    name: String,
+}
+
+/// The process did not answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct NoAnswer;
+
 /// Nothing is left half done under these locks.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
+
+/// The error of a turn that a person broke off.
+const ABORTED: &str = "MessageAbortedError";
 
 /// The longest line that is read: 64 KiB. A turn is told in a few hundred bytes.
 const MAX_LINE: u64 = 64 << 10;
@@ -194,11 +242,14 @@ mod tests {
     const A: &str = "ses_aaaaaaaaaaaaaaaaaaaaaaaaaa";
     const B: &str = "ses_bbbbbbbbbbbbbbbbbbbbbbbbbb";
 
-    fn heard(text: &str) -> Vec<String> {
+    fn turns(text: &str, numbers: &AtomicU64) -> Vec<Worked> {
         let heard = Mutex::new(Heard::default());
-        hear(text.as_bytes(), FORM, &heard);
-        let heard = heard.into_inner().unwrap();
-        heard.worked.iter().map(|one| one.id.to_string()).collect()
+        hear(text.as_bytes(), FORM, &heard, numbers);
+        heard.into_inner().unwrap().worked
+    }
+
+    fn heard(text: &str) -> Vec<String> {
+        turns(text, &AtomicU64::new(0)).iter().map(|one| one.id.to_string()).collect()
     }
 
     fn status(id: &str, kind: &str) -> String {
@@ -215,16 +266,39 @@ mod tests {
         assert_eq!(heard(&[&*one, &status(B, "busy"), &status(A, "retry")].concat()), [B, A]);
     }
 
+    fn broken_off(id: &str) -> String {
+        format!(
+            "data: {{\"type\":\"session.error\",\"properties\":{{\"sessionID\":\"{id}\",\
+             \"error\":{{\"name\":\"MessageAbortedError\",\"data\":{{}}}}}}}}\n\n"
+        )
+    }
+
     #[test]
-    fn s0_53_turns_that_ended_are_counted_in_each_conversation() {
-        let heard = Mutex::new(Heard::default());
+    fn s0_53_turns_that_ended_are_told_apart() {
         let turn = |id| [status(id, "busy"), status(id, "retry"), status(id, "idle")].concat();
         let said = [turn(A), status(A, "idle"), turn(B), turn(A), status(B, "busy")].concat();
-        hear(said.as_bytes(), FORM, &heard);
-        let worked = heard.into_inner().unwrap().worked;
-        let seen: Vec<_> =
-            worked.iter().map(|one| (one.id.as_str(), one.ended, one.runs)).collect();
-        assert_eq!(seen, [(A, 2, false), (B, 1, true)]);
+        let numbers = AtomicU64::new(0);
+        let seen: Vec<_> = turns(&said, &numbers)
+            .into_iter()
+            .map(|one| (one.id.to_string(), one.ended, one.runs))
+            .collect();
+        assert_eq!(seen, [(A.into(), Some(2), false), (B.into(), Some(1), true)]);
+        // Listened to anew, as after a connection that broke.
+        assert_eq!(turns(&turn(A), &numbers)[0].ended, Some(3));
+    }
+
+    #[test]
+    fn s0_53_a_turn_that_a_person_broke_off_has_not_ended() {
+        let off = |id| [status(id, "busy"), broken_off(id), status(id, "idle")].concat();
+        let ended = |said: &str| turns(said, &AtomicU64::new(0))[0].ended;
+        // As 1.18.33 tells it: the end comes twice.
+        assert_eq!(ended(&[&*off(A), &status(A, "idle")].concat()), None);
+        let whole = [status(A, "busy"), status(A, "idle")].concat();
+        assert_eq!(ended(&[&*off(A), &whole].concat()), Some(0));
+        assert_eq!(ended(&[&*whole, &off(A)].concat()), Some(0));
+        assert_eq!(ended(&[&*broken_off(A), &whole].concat()), Some(0), "none ran");
+        let failed = broken_off(A).replace("MessageAbortedError", "APIError");
+        assert_eq!(ended(&[&*status(A, "busy"), &failed, &status(A, "idle")].concat()), Some(0));
     }
 
     #[test]

@@ -38,14 +38,27 @@ export const Signaltty = async ({ client }) => {
     return persons.get(id);
   }
 
+  // Whose turn a person broke off. That it is over comes next, more than once.
+  const brokenOff = new Set();
+
   return {
     event: async ({ event }) => {
       try {
-        const { sessionID: id, status } = event.properties ?? {};
+        const { sessionID: id, status, error } = event.properties ?? {};
         const known = ["session.status", "session.idle", "permission.asked", "permission.replied"];
+        if (event.type === "session.error" && error?.name === "MessageAbortedError") {
+          brokenOff.add(id);
+        } else if (event.type === "session.status" && status?.type !== "idle") {
+          brokenOff.delete(id);
+        }
         if (!known.includes(event.type) || typeof id !== "string") return;
+        const off = event.type === "session.idle" && brokenOff.has(id);
         if (!(await isPersons(id))) return;
-        report({ hook_event_name: event.type, session_id: id, status: status?.type });
+        report({
+          hook_event_name: event.type,
+          session_id: id,
+          status: off ? "broken_off" : status?.type,
+        });
       } catch {
         // Nothing here may disturb the agent.
       }

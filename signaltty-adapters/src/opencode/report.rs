@@ -34,10 +34,14 @@ pub(super) fn read(
         match (payload.hook_event_name.as_str(), payload.status.as_deref()) {
             // `session.idle` says the same.
             ("session.status", Some("idle")) => return dropped("it says nothing new"),
-            ("session.status", Some(_)) => (Lifecycle::Working, Attention::None, true),
-            ("session.idle", _) => (Lifecycle::Done, Attention::Unread, false),
-            ("permission.asked", _) => (Lifecycle::Blocked, Attention::PermissionRequired, false),
-            ("permission.replied", _) => (Lifecycle::Working, Attention::None, false),
+            ("session.status", Some(_)) => (Lifecycle::Working, Some(Attention::None), true),
+            // By a person, who has nothing to read.
+            ("session.idle", Some("broken_off")) => (Lifecycle::Idle, None, false),
+            ("session.idle", _) => (Lifecycle::Done, Some(Attention::Unread), false),
+            ("permission.asked", _) => {
+                (Lifecycle::Blocked, Some(Attention::PermissionRequired), false)
+            }
+            ("permission.replied", _) => (Lifecycle::Working, Some(Attention::None), false),
             _ => return dropped("the event says nothing that is followed"),
         };
     let detail = format!("opencode reported {} of {id}", payload.hook_event_name);
@@ -51,7 +55,7 @@ pub(super) fn read(
             record: RecordRead::Pending,
         }),
         lifecycle: Some(lifecycle),
-        attention: Some(attention),
+        attention,
         accepted_prompt: begins,
         ..AgentReport::default()
     })
@@ -75,6 +79,7 @@ mod tests {
             ("session.status", "retry", Some(Lifecycle::Working)),
             ("session.status", "idle", None),
             ("session.idle", "", Some(Lifecycle::Done)),
+            ("session.idle", "broken_off", Some(Lifecycle::Idle)),
             ("permission.asked", "", Some(Lifecycle::Blocked)),
             ("permission.replied", "", Some(Lifecycle::Working)),
             ("session.created", "", None),
@@ -87,6 +92,8 @@ mod tests {
             if let Ok(read) = read {
                 let witness = read.witness.unwrap();
                 assert_eq!(witness.source, WitnessSource::Turn);
+                let unread = read.attention == Some(Attention::Unread);
+                assert_eq!(unread, lifecycle == Some(Lifecycle::Done), "{event} {status}");
                 assert_eq!(witness.sessions.first().unwrap().as_str(), ID);
             }
         }
