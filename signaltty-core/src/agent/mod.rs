@@ -133,6 +133,8 @@ pub struct SavedAgent {
     /// The one that was to be reopened when a resume proved nothing and its
     /// agent went on with another. A person can go back to it.
     pub previous: Option<Conversation>,
+    /// That one was itself [`in_doubt`](Continuity::in_doubt).
+    pub previous_in_doubt: bool,
     /// A resume command that was reported rather than made by the adapter.
     pub reported_argv: Option<ReportedArgv>,
     /// Why the last resume did not succeed.
@@ -164,6 +166,18 @@ pub struct Continuity {
     /// Automatic starts in a row of which none lasted. Bounded, so that a
     /// conversation that takes the server down is not reopened for ever (D-14).
     pub starts: u8,
+    /// It was taken up where a resume had proven nothing, and nothing has proven
+    /// it since.
+    pub in_doubt: bool,
+}
+
+impl Continuity {
+    /// It was reopened once more, and proven to be the same.
+    pub(crate) fn proven(&mut self, at: UnixMillis) {
+        self.resumed = self.resumed.saturating_add(1);
+        self.proven_at = Some(at);
+        self.in_doubt = false;
+    }
 }
 
 impl SavedAgent {
@@ -173,6 +187,7 @@ impl SavedAgent {
             kind,
             conversation: None,
             previous: None,
+            previous_in_doubt: false,
             reported_argv: None,
             last_failure: None,
             interrupted: false,

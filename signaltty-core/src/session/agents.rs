@@ -239,8 +239,7 @@ impl Session {
                     entry.run.verified = Some(session);
                     if let Some(agent) = &mut entry.edit().agent {
                         agent.last_failure = None;
-                        agent.continuity.resumed = agent.continuity.resumed.saturating_add(1);
-                        agent.continuity.proven_at = Some(now.wall);
+                        agent.continuity.proven(now.wall);
                     }
                 }
                 self.save.changed(now.mono);

@@ -197,7 +197,7 @@ impl super::PaneEntry {
             if !self.may_follow(id, &anchor) {
                 return Stored::Unchanged;
             }
-            self.put_aside();
+            let in_doubt = self.put_aside();
             let reported = self.run.reported.take_if(|(of, _)| of == id);
             let conversation =
                 Conversation { id: id.clone(), cwd, config_env, anchor: Some(anchor), previous };
@@ -221,7 +221,7 @@ impl super::PaneEntry {
                 agent.last_failure = None;
                 agent.interrupted = false;
                 agent.question_expired = false;
-                agent.continuity = Continuity::default();
+                agent.continuity = Continuity { in_doubt, ..Continuity::default() };
                 marked = agent.turns.marker().is_some();
                 agent.turns.forget_marker();
                 // What was reported for another conversation is dropped (S0-19).

@@ -208,8 +208,7 @@ impl Session {
                 // That its turn does not go on is still to be read.
                 agent.last_failure.take_if(|had| had.refusal.code != FailureCode::NotContinued);
                 if word == VerdictWord::Verified {
-                    agent.continuity.resumed = agent.continuity.resumed.saturating_add(1);
-                    agent.continuity.proven_at = Some(now.wall);
+                    agent.continuity.proven(now.wall);
                 }
                 if request.is_some() {
                     agent.continuity.starts = 0;

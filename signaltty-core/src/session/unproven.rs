@@ -16,7 +16,7 @@ use std::path::PathBuf;
 
 use super::{CommandError, Effect, PaneEntry, Session};
 use crate::agent::{
-    AgentSessionId, Anchor, Conversation, Fingerprint, Moment, SavedAgent, Witness,
+    AgentSessionId, Anchor, Continuity, Conversation, Fingerprint, Moment, SavedAgent, Witness,
 };
 use crate::id::{PaneId, RequestId};
 use crate::restore::{FailureCode, PaneState, Refusal};
@@ -92,16 +92,23 @@ impl PaneEntry {
     }
 
     /// Keeps the conversation that was to be reopened, when another takes its
-    /// place and it is not known whether it ever was open.
-    pub(super) fn put_aside(&mut self) {
-        if self.run.unproven.is_none() {
-            return;
-        }
-        if let Some(agent) = &mut self.edit().agent
+    /// place and it is not known whether it ever was open. Of a row of them that
+    /// is the last one that was not in doubt. Whether the other one is in doubt.
+    pub(super) fn put_aside(&mut self) -> bool {
+        let unproven = self.run.unproven.is_some();
+        let Some(agent) = &mut self.edit().agent else {
+            return unproven;
+        };
+        let in_doubt = agent.continuity.in_doubt;
+        let keeps_surer = in_doubt && agent.previous.is_some() && !agent.previous_in_doubt;
+        if unproven
+            && !keeps_surer
             && let Some(saved) = agent.conversation.clone().filter(|saved| saved.anchor.is_some())
         {
             agent.previous = Some(saved);
+            agent.previous_in_doubt = in_doubt;
         }
+        unproven || in_doubt
     }
 
     /// A record that its person accepted and worked in takes the place of the
@@ -161,9 +168,12 @@ impl Session {
             let previous = agent.conversation.clone();
             // The turns and the launch were those of the other one.
             let place = agent.place;
+            let in_doubt = agent.previous_in_doubt;
             Some(SavedAgent {
                 conversation,
                 previous,
+                previous_in_doubt: agent.continuity.in_doubt,
+                continuity: Continuity { in_doubt, ..Continuity::default() },
                 place,
                 options: agent.options.clone(),
                 ..SavedAgent::new(agent.kind.clone())

@@ -179,6 +179,7 @@ impl Session {
                 && let Some(agent) = &mut entry.edit().agent
             {
                 agent.previous = None;
+                agent.previous_in_doubt = false;
             }
         }
         let attempt = self.take_attempt(pane);

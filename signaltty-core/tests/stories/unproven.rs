@@ -196,6 +196,40 @@ fn r7_the_previous_conversation_is_reopened_and_the_present_one_is_kept() {
 }
 
 #[test]
+fn c046_of_a_row_of_unproven_ones_that_which_was_not_in_doubt_is_kept() {
+    let (mut world, mut instance) = unconfirmed("A");
+    let sure = world.pane(pane(1)).record.agent.clone().unwrap().conversation;
+    world.shows(instance, "B");
+    world.anchored(instance, "B", 1);
+    for (held, next) in [("B", "C"), ("C", "D")] {
+        world.crash();
+        instance = world.verifying(1);
+        world.shows(instance, held);
+        let effects = deeds(&world.pass(10_000));
+        assert_eq!(effects[0], format!("ok resumed {held} unconfirmed"));
+        world.shows(instance, next);
+        world.anchored(instance, next, 1);
+        assert_eq!((world.conversation(1), kept(&world)), (next.into(), sure.clone()));
+    }
+    // What is begun in the same process is no surer than that.
+    world.shows(instance, "E");
+    world.anchored(instance, "E", 1);
+    assert_eq!((world.conversation(1), kept(&world)), ("E".into(), sure.clone()));
+
+    // Gone back to and unproven again, it is still the one that is kept.
+    world.crash();
+    world.ask(previous());
+    let instance = spawn_of(&world.preflight(1, Ok(extends("A", 1))));
+    world.started(instance);
+    world.shows(instance, "A");
+    world.pass(10_000);
+    assert_eq!((world.conversation(1), kept(&world).unwrap().id), ("A".into(), id("E")));
+    world.shows(instance, "F");
+    world.anchored(instance, "F", 1);
+    assert_eq!((world.conversation(1), kept(&world)), ("F".into(), sure));
+}
+
+#[test]
 fn r7_a_pane_that_keeps_none_has_no_previous_conversation() {
     let mut world = tombstone();
     let before = world.saved();

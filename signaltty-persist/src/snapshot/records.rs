@@ -162,6 +162,10 @@ pub(super) struct AgentV1 {
     /// conversation: the one that was to be reopened.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) previous: Option<Part<ConversationV1>>,
+    /// That one was taken up where a resume had proven nothing, as `in_doubt` of
+    /// `continuity` says of the present one.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) previous_in_doubt: bool,
     #[serde(default)]
     pub(super) reported_argv: Option<Vec<OsText>>,
     #[serde(default)]
@@ -198,6 +202,8 @@ pub(super) struct ContinuityV1 {
     pub(super) rewritten_at: Option<u64>,
     #[serde(default)]
     pub(super) starts: u8,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) in_doubt: bool,
 }
 
 /// The options of an agent's launch.

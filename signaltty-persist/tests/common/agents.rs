@@ -29,6 +29,7 @@ pub(super) fn agent() -> impl Strategy<Value = SavedAgent> {
             options: flags.3,
             kind: kind.parse().unwrap(),
             conversation,
+            previous_in_doubt: flags.0 && flags.4.is_some(),
             previous: flags.4,
             reported_argv: argv.map(ReportedArgv),
             last_failure: failure.map(|(code, message, at)| ResumeFailure {
@@ -47,7 +48,8 @@ fn continuity() -> impl Strategy<Value = Continuity> {
     let times = (option::of(any::<u64>()), option::of(any::<u64>()));
     (any::<u32>(), times, any::<u8>()).prop_map(|(resumed, (proven, rewritten), starts)| {
         let (proven_at, rewritten_at) = (proven.map(UnixMillis), rewritten.map(UnixMillis));
-        Continuity { resumed, proven_at, rewritten_at, starts }
+        let in_doubt = starts % 2 == 1;
+        Continuity { resumed, proven_at, rewritten_at, starts, in_doubt }
     })
 }
 

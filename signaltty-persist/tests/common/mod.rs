@@ -139,6 +139,7 @@ pub(crate) fn pane(n: u8) -> SavedPane {
                 previous: None,
             }),
             previous: None,
+            previous_in_doubt: false,
             reported_argv: None,
             last_failure: Some(ResumeFailure {
                 refusal: Refusal::new(FailureCode::Busy, "another process has it"),

@@ -31,6 +31,7 @@ impl Reader<'_> {
                 .previous
                 .and_then(|c| self.conversation(pane, c))
                 .map(|(conversation, _)| conversation),
+            previous_in_doubt: agent.previous_in_doubt,
             reported_argv: agent
                 .reported_argv
                 .map(|argv| ReportedArgv(argv.into_iter().map(|text| text.0).collect())),
@@ -48,6 +49,7 @@ impl Reader<'_> {
                     proven_at: found.proven_at.map(UnixMillis),
                     rewritten_at: found.rewritten_at.map(UnixMillis),
                     starts: found.starts,
+                    in_doubt: found.in_doubt,
                 }),
             turns: agent.turns.map_or_else(Turns::default, |part| self.turns(pane, part)),
             place: agent.place.map_or(AgentPlace::Own, |place| self.place(pane, &place)),

@@ -111,6 +111,7 @@ impl From<&SavedAgent> for AgentV1 {
             kind: agent.kind.as_str().into(),
             conversation: agent.conversation.as_ref().map(|c| Part::Read(c.into())),
             previous: agent.previous.as_ref().map(|c| Part::Read(c.into())),
+            previous_in_doubt: agent.previous_in_doubt,
             reported_argv: agent.reported_argv.as_ref().map(|argv| texts(&argv.0)),
             last_failure: agent.last_failure.as_ref().map(FailureV1::from),
             interrupted: agent.interrupted,
@@ -124,9 +125,9 @@ impl From<&SavedAgent> for AgentV1 {
 }
 
 fn continuity(continuity: Continuity) -> Option<Part<ContinuityV1>> {
-    let Continuity { resumed, proven_at, rewritten_at, starts } = continuity;
+    let Continuity { resumed, proven_at, rewritten_at, starts, in_doubt } = continuity;
     let (proven_at, rewritten_at) = (proven_at.map(|at| at.0), rewritten_at.map(|at| at.0));
-    let saved = ContinuityV1 { resumed, proven_at, rewritten_at, starts };
+    let saved = ContinuityV1 { resumed, proven_at, rewritten_at, starts, in_doubt };
     (continuity != Continuity::default()).then_some(Part::Read(saved))
 }
 
