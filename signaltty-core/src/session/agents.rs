@@ -131,7 +131,7 @@ impl Session {
         if message.is_some() && entry.record.last_message != message {
             entry.edit().last_message = message;
             self.save.changed(now.mono);
-            publish(out, Event::PaneUpdated { pane });
+            self.program_changed(now, pane, out);
         }
         let Some(entry) = self.panes.get_mut(&pane) else {
             return;

@@ -109,7 +109,8 @@ impl Session {
         pane: PaneId,
         out: &mut Vec<Effect>,
     ) -> Result<Reply, CommandError> {
-        let entry = self.panes.get(&pane).ok_or(CommandError::NoSuchPane(pane))?;
+        let entry = self.panes.get_mut(&pane).ok_or(CommandError::NoSuchPane(pane))?;
+        entry.spaced.seen();
         // What an agent waits for is not answered by looking at it.
         if entry.record.attention != Attention::None && entry.decision.is_none() {
             self.set_attention(now, pane, Attention::None, out);

@@ -7,6 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::panes::Keys;
+use super::spaced::Spaced;
 use super::structure::{at_least_one, program_name, whole};
 use super::watch::Watch;
 use super::{
@@ -177,6 +178,7 @@ impl Session {
             decision: None,
             attempt: None,
             receipt: None,
+            spaced: Spaced::default(),
             keys: Keys::default(),
         };
         self.panes.insert(pane, entry);

@@ -21,6 +21,7 @@ mod event;
 mod group;
 mod inbox;
 mod input;
+mod line;
 mod outcome;
 mod panes;
 mod private;
@@ -33,6 +34,7 @@ mod resume;
 mod sharing;
 mod shell;
 mod shutdown;
+mod spaced;
 mod structure;
 mod told;
 mod unproven;
@@ -52,6 +54,7 @@ pub use decision::{Answer, Decision, QuestionId, QuestionIdError};
 pub use effect::{Effect, PaneVerdict, Program, Reply, SpawnCommand, VerdictWord};
 pub use event::Event;
 pub use input::{Input, PaneFact, ShutdownCause};
+pub use line::{TITLE_CHARS, plain_line};
 pub use private::{Forget, Forgotten};
 pub use recover::RecoveryConfig;
 pub use refused::CommandError;
@@ -173,6 +176,8 @@ struct PaneEntry {
     attempt: Option<attempts::Attempt>,
     /// The last tool call before an interruption, where a record told it.
     receipt: Option<Receipt>,
+    /// When its program's changes and bells are told.
+    spaced: spaced::Spaced,
     /// Under what it is found; kept by [`panes::Panes`].
     keys: panes::Keys,
 }
@@ -484,15 +489,3 @@ fn reply(out: &mut Vec<Effect>, request: RequestId, result: Result<Reply, Comman
 fn publish(out: &mut Vec<Effect>, event: Event) {
     out.push(Effect::Publish(event));
 }
-
-/// Cuts what a program or a person gives as a title or message to one line of
-/// at most `max` characters without control characters (C082).
-pub fn plain_line(text: &str, max: usize) -> Arc<str> {
-    let visible = text.chars().map(|c| if c.is_control() { ' ' } else { c });
-    let hidden = |c: &char| matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-    let line: String = visible.filter(|c| !hidden(c)).take(max).collect();
-    line.trim().into()
-}
-
-/// Longest title of a pane, tab or workspace, in characters.
-pub const TITLE_CHARS: usize = 200;

@@ -162,8 +162,10 @@ impl Panes {
 
 impl Keys {
     fn of(entry: &PaneEntry) -> Self {
+        let told = entry.spaced.deadline();
         let deadline = match &entry.state {
-            PaneState::Tombstone(_) => return Self::default(),
+            // What it said last is told also where it has ended since.
+            PaneState::Tombstone(_) => return Self { deadline: told, ..Self::default() },
             PaneState::Live { .. } => entry.run.anchor_due,
             PaneState::Resuming(stage) => match **stage {
                 ResumeStage::Checking { deadline, .. }
@@ -173,7 +175,7 @@ impl Keys {
             },
         };
         let attempt = entry.attempt.as_ref().and_then(|attempt| attempt.deadline);
-        let deadline = deadline.into_iter().chain(attempt).min();
+        let deadline = deadline.into_iter().chain(attempt).chain(told).min();
         let agent = entry.record.agent.as_ref();
         let saved = agent.and_then(|agent| agent.conversation.as_ref());
         // While it is being reopened it is as good as open.

@@ -265,7 +265,7 @@ impl Session {
         };
         match fact {
             PaneFact::Printed => self.save.printed(now.mono),
-            PaneFact::Bell => self.raise_attention(now, pane, Attention::Unread, out),
+            PaneFact::Bell => self.rang(now, pane, out),
             PaneFact::Title(title) => {
                 let title = plain_line(&title, TITLE_CHARS);
                 match self.heard(pane) {
@@ -292,7 +292,7 @@ impl Session {
         }
         entry.edit().title = title;
         self.save.changed(now.mono);
-        publish(out, Event::PaneUpdated { pane });
+        self.program_changed(now, pane, out);
     }
 
     fn set_cwd(&mut self, now: Now, pane: PaneId, cwd: PathBuf, out: &mut Vec<Effect>) {
@@ -302,7 +302,7 @@ impl Session {
         if entry.record.cwd != cwd && cwd.is_absolute() {
             entry.edit().cwd = cwd;
             self.save.changed(now.mono);
-            publish(out, Event::PaneUpdated { pane });
+            self.program_changed(now, pane, out);
         }
     }
 

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::panes::Keys;
+use super::spaced::Spaced;
 use super::watch::Watch;
 use super::{Config, PaneEntry, Run, Session, WorkspaceEntry};
 use crate::id::ServerEpoch;
@@ -89,6 +90,7 @@ impl Session {
                     decision: None,
                     attempt: None,
                     receipt: None,
+                    spaced: Spaced::default(),
                     keys: Keys::default(),
                 },
             );

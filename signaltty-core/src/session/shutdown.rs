@@ -139,6 +139,7 @@ impl Session {
             reply(out, decision.request, Err(CommandError::Stopping));
         }
         self.awaited.clear();
+        self.tell_what_waits(now, out);
         publish(out, Event::ServerStopping {});
         self.save.changed(now.mono);
         self.save.require_barrier();

@@ -212,6 +212,7 @@ impl Session {
             self.check_took_too_long(now, pane, out);
             self.decide_if_due(now, pane, out);
             self.anchor_if_due(now, pane, out);
+            self.tell_if_due(now, pane, out);
         }
     }
 

@@ -25,6 +25,7 @@ mod resume;
 mod sharing;
 mod shell;
 mod shutdown;
+mod spaced;
 mod structure;
 mod turns;
 mod unproven;
