@@ -65,10 +65,21 @@ impl Lines {
             }
             self.buffer.reserve(4_096);
             if reader.read_buf(&mut self.buffer).await? == 0 {
-                // A line without its end is no request.
-                return Ok(Line::End);
+                return Ok(self.last());
             }
         }
+    }
+
+    /// What stands behind the last newline, where nothing more comes. It is a
+    /// line like any other: what was cut off in the middle is no whole JSON
+    /// object, and is answered as that.
+    fn last(&mut self) -> Line {
+        let line = self.buffer.split();
+        self.searched = 0;
+        if std::mem::take(&mut self.skipped) > 0 {
+            return Line::TooLong;
+        }
+        if line.iter().all(u8::is_ascii_whitespace) { Line::End } else { Line::Whole(line) }
     }
 
     /// Waits for the end of the connection, while an answer is worth nothing
@@ -111,10 +122,19 @@ mod tests {
         input.extend(b"\nabc\n");
         assert_eq!(lines(&input), [None, Some(3)]);
         let mut exact = vec![b'x'; MAX_REQUEST];
-        exact.extend(b"\n\nunfinished");
+        exact.extend(b"\n\n");
         assert_eq!(lines(&exact), [Some(MAX_REQUEST), Some(0)]);
         let mut over = vec![b'x'; MAX_REQUEST + 1];
         over.extend(b"\nnext\n");
         assert_eq!(lines(&over), [None, Some(4)]);
+    }
+
+    #[test]
+    fn what_stands_behind_the_last_newline_is_a_line_too() {
+        assert_eq!(lines(b"abc\nunfinished"), [Some(3), Some(10)]);
+        assert_eq!(lines(b"abc\n \r"), [Some(3)]);
+        assert_eq!(lines(&vec![b'x'; MAX_REQUEST + 1]), [None]);
+        assert_eq!(lines(&vec![b'x'; 2 * MAX_REQUEST]), [None]);
+        assert_eq!(lines(b""), []);
     }
 }

@@ -1,9 +1,13 @@
 //! Requests that are malformed, or come where nothing runs.
 
+use std::io::{Read as _, Write as _};
+use std::net::Shutdown;
+use std::os::unix::net::UnixStream;
+
 use serde_json::{Value, json};
 
 use crate::support::refusal::{Case, check};
-use crate::support::{Failure, Home, Server};
+use crate::support::{Failure, Home, PATIENCE, Server};
 
 #[test]
 fn malformed_requests_are_refused_and_the_connection_goes_on() {
@@ -50,6 +54,35 @@ fn malformed_requests_are_refused_and_the_connection_goes_on() {
         client.call("server.status", json!({})).unwrap();
     }
     assert_eq!(server.pane(&pane)["state"], "live");
+}
+
+#[test]
+fn a_last_request_without_its_newline_is_answered() {
+    let home = Home::new();
+    let server = Server::start(&home);
+    let ask = |text: &str| {
+        let mut stream = UnixStream::connect(home.socket()).unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        stream.write_all(text.as_bytes()).unwrap();
+        stream.shutdown(Shutdown::Write).unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        let lines = answer.lines().map(|line| serde_json::from_str(line).unwrap());
+        lines.collect::<Vec<Value>>()
+    };
+    let status = r#"{"v":"signaltty/1","id":"7","method":"server.status","params":{}}"#;
+    for text in [status.to_owned(), format!("{status}\n{status}"), format!("{status}\n \n")] {
+        let answers = ask(&text);
+        let wanted = text.matches("signaltty/1").count();
+        let good = answers.iter().filter(|answer| answer["result"]["state_dir"].is_string());
+        assert_eq!(good.count(), wanted, "{text:?}: {answers:?}");
+    }
+    // What was cut off in the middle does nothing, and is told.
+    let cut = r#"{"v":"signaltty/1","id":"7","method":"server.shutdown","params":{"force":true"#;
+    let answers = ask(cut);
+    assert_eq!(answers[0]["error"]["code"], "BAD_PARAMS", "{answers:?}");
+    assert_eq!(ask(""), Vec::<Value>::new());
+    assert_eq!(server.panes().len(), 0, "the server goes on");
 }
 
 #[test]
