@@ -15,6 +15,8 @@ pub mod daemon;
 mod demo;
 #[cfg(any(feature = "daemon", feature = "tui"))]
 mod nearest;
+#[cfg(any(feature = "client", feature = "daemon"))]
+mod output;
 pub mod protocol;
 #[cfg(feature = "daemon")]
 pub mod serve;

@@ -15,6 +15,7 @@ use signaltty_core::time::UnixMillis;
 
 use crate::config::{Overrides, Paths};
 use crate::daemon::{self, ServeOptions};
+use crate::output;
 use crate::service::{unit, verb};
 
 /// Keeps terminal sessions of coding agents, in the foreground. Of an option that
@@ -70,9 +71,10 @@ pub fn main(args: &[OsString]) -> u8 {
     let args = match Arguments::try_parse_from(args) {
         Ok(args) => args,
         Err(error) => {
-            let _ = error.print();
             let asked = [ErrorKind::DisplayHelp, ErrorKind::DisplayVersion];
-            return if asked.contains(&error.kind()) { 0 } else { USAGE };
+            let exit = if asked.contains(&error.kind()) { 0 } else { USAGE };
+            let said = error.print().and_then(|()| io::stdout().flush());
+            return output::written(PROGRAM, said, exit);
         }
     };
     let alone = [("--config", args.config.is_some()), ("--log", args.log.is_some())];
@@ -115,9 +117,9 @@ pub fn main(args: &[OsString]) -> u8 {
     code
 }
 
-/// Writes to standard output; whoever reads it may have gone.
-fn print(text: &str) {
-    let _ = io::stdout().write_all(text.as_bytes());
+/// Writes to standard output what goes with an exit code, and gives that.
+fn print(text: &str, exit: u8) -> u8 {
+    output::printed(PROGRAM, text, exit)
 }
 
 /// An error as scripts see it.
@@ -129,10 +131,9 @@ fn error_json(code: &str, message: &str) -> String {
 /// Reports an error, for people or for scripts, and gives the exit code.
 fn fail(json: bool, exit: u8, code: &str, message: &str) -> u8 {
     if json {
-        print(&error_json(code, message));
-    } else {
-        let _ = writeln!(io::stderr(), "signaltty-server: {message}");
+        return print(&error_json(code, message), exit);
     }
+    let _ = writeln!(io::stderr(), "signaltty-server: {message}");
     exit
 }
 
@@ -148,6 +149,8 @@ fn safe(text: &str) -> String {
         .map(|c| if c.is_control() { c.escape_default().to_string() } else { c.to_string() })
         .collect()
 }
+
+const PROGRAM: &str = "signaltty-server";
 
 const FAILED: u8 = 1;
 const USAGE: u8 = 2;

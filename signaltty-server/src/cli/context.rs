@@ -10,6 +10,7 @@ use super::failure::Failure;
 use super::text::json_line;
 use crate::client::{Client, connect_live, connect_or_start};
 use crate::config::Paths;
+use crate::output;
 
 /// Where the server is, and how to say things.
 #[derive(Debug, Clone)]
@@ -113,6 +114,5 @@ impl Context {
 }
 
 fn write_out(bytes: &[u8]) -> Result<(), Failure> {
-    let mut out = io::stdout().lock();
-    out.write_all(bytes).and_then(|()| out.flush()).map_err(Failure::writing)
+    output::write_out(bytes).map_err(Failure::writing)
 }

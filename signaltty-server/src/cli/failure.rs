@@ -65,7 +65,7 @@ impl Failure {
         if error.kind() == io::ErrorKind::BrokenPipe {
             return Self::Unread;
         }
-        Self::Io("write to standard output", error)
+        Self::Io(OUTPUT, error)
     }
 
     /// The same over a link to another machine, where the end of a connection is
@@ -156,6 +156,10 @@ impl Failure {
         text
     }
 }
+
+/// What failed where the output could not be written, so that it is no use to
+/// say that there.
+pub(crate) const OUTPUT: &str = "write to standard output";
 
 /// The code of an error in the arguments.
 pub(crate) const USAGE: &str = "USAGE";

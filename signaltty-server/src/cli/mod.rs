@@ -69,7 +69,7 @@ pub(crate) use words::{
 pub(crate) use worktree::line as worktree_line;
 
 use crate::config::{Overrides, Paths};
-use crate::demo;
+use crate::{demo, output};
 
 /// Terminal sessions for coding agents, whose conversations come back after a
 /// crash when they are proven to be the same.
@@ -173,13 +173,11 @@ pub fn main(args: &[OsString]) -> u8 {
         Ok(cli) => cli,
         Err(error) => return not_understood(&error, json),
     };
-    let ended = start(cli);
-    if let Err(failure) = &ended
-        && !matches!(failure, Failure::Unread)
-    {
-        report(failure, json);
+    match start(cli) {
+        Ok(exit) => exit as u8,
+        Err(failure @ Failure::Unread) => failure.exit() as u8,
+        Err(failure) => report(&failure, json),
     }
-    ended.unwrap_or_else(|failure| failure.exit()) as u8
 }
 
 fn start(cli: Cli) -> Result<Exit, Failure> {
@@ -264,20 +262,25 @@ fn wants_json(args: &[OsString]) -> bool {
 fn not_understood(error: &clap::Error, json: bool) -> u8 {
     if error.use_stderr() && json {
         let message = error.render().to_string();
-        report(&Failure::Usage(message.trim_end().to_owned()), json);
-    } else {
-        // Help and version go to standard output, everything else does not.
-        let _ = error.print();
+        return report(&Failure::Usage(message.trim_end().to_owned()), json);
     }
-    if error.use_stderr() { Exit::Usage as u8 } else { Exit::Done as u8 }
+    // Help and version go to standard output, everything else does not.
+    let said = error.print().and_then(|()| io::stdout().flush());
+    let exit = if error.use_stderr() { Exit::Usage } else { Exit::Done };
+    output::written(PROGRAM, said, exit as u8)
 }
 
-fn report(failure: &Failure, json: bool) {
-    // There is nobody left to tell where this fails.
-    let _ = if json {
+/// Says why it failed, and gives the exit code.
+fn report(failure: &Failure, json: bool) -> u8 {
+    let exit = failure.exit() as u8;
+    let on_output = matches!(failure, Failure::Io(what, _) if *what == failure::OUTPUT);
+    if json && !on_output {
         let line = text::json_line(&failure.json()).unwrap_or_default();
-        io::stdout().write_all(&line)
-    } else {
-        io::stderr().write_all(failure.human().as_bytes())
-    };
+        return output::written(PROGRAM, output::write_out(&line), exit);
+    }
+    // There is nobody left to tell where this fails.
+    let _ = io::stderr().write_all(failure.human().as_bytes());
+    exit
 }
+
+const PROGRAM: &str = "signaltty";

@@ -31,25 +31,23 @@ pub(super) fn run(paths: &Paths, args: &DoctorArgs) -> u8 {
         }
     };
     let verdict = verdict(&found);
-    if args.json {
-        print(&format!("{}\n", as_json(&found, &verdict)));
-    } else {
-        print(&as_text(&found, &verdict));
-    }
-    verdict.exit
+    let text = match args.json {
+        true => format!("{}\n", as_json(&found, &verdict)),
+        false => as_text(&found, &verdict),
+    };
+    print(&text, verdict.exit)
 }
 
 fn missing(paths: &Paths, json: bool) -> u8 {
     let path = paths.state_dir.display();
-    if json {
-        print(&format!(
+    let text = match json {
+        true => format!(
             "{}\n",
             json!({"state_dir": path.to_string(), "state": "missing", "problems": []})
-        ));
-    } else {
-        print(&format!("{path}: there is no state yet; the first start makes it\n"));
-    }
-    0
+        ),
+        false => format!("{path}: there is no state yet; the first start makes it\n"),
+    };
+    print(&text, 0)
 }
 
 /// What it comes to.

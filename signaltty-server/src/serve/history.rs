@@ -88,8 +88,7 @@ fn list(path: &Path, json: bool) -> u8 {
     };
     if json {
         let aside: Vec<_> = aside.iter().map(|path| path.display().to_string()).collect();
-        print(&format!("{}\n", json!({"history": list, "set_aside": aside})));
-        return 0;
+        return print(&format!("{}\n", json!({"history": list, "set_aside": aside})), 0);
     }
     if lines.is_empty() {
         lines.push("no older snapshots are kept yet\n".to_owned());
@@ -98,8 +97,7 @@ fn list(path: &Path, json: bool) -> u8 {
         lines.push("kept as they were found, since they could not be read whole:\n".to_owned());
     }
     lines.extend(aside.iter().map(|path| format!("  {}\n", safe(&path.to_string_lossy()))));
-    print(&lines.concat());
-    0
+    print(&lines.concat(), 0)
 }
 
 fn show(path: &Path, number: u64, json: bool) -> u8 {
@@ -126,8 +124,7 @@ fn show(path: &Path, number: u64, json: bool) -> u8 {
             })).collect::<Vec<Value>>(),
             "differences": differences,
         });
-        print(&format!("{value}\n"));
-        return 0;
+        return print(&format!("{value}\n"), 0);
     }
     let mut out = format!("number {number}, saved at {}\n", time(session.saved_at));
     for workspace in &session.workspaces {
@@ -143,8 +140,7 @@ fn show(path: &Path, number: u64, json: bool) -> u8 {
         _ => "going back to it would mean:\n",
     });
     differences.iter().for_each(|line| out.push_str(&format!("  {line}\n")));
-    print(&out);
-    0
+    print(&out, 0)
 }
 
 fn bring_back(path: &Path, number: u64, json: bool) -> u8 {
@@ -168,14 +164,12 @@ fn bring_back(path: &Path, number: u64, json: bool) -> u8 {
         Ok(kept) => {
             let kept = kept.map(|path| path.display().to_string());
             if json {
-                print(&format!("{}\n", json!({"restored": number, "kept": kept})));
-            } else {
-                let kept = kept.map_or_else(String::new, |kept| {
-                    format!("; the state before is kept as {}", safe(&kept))
-                });
-                print(&format!("number {number} is the state of the next start{kept}\n"));
+                return print(&format!("{}\n", json!({"restored": number, "kept": kept})), 0);
             }
-            0
+            let kept = kept.map_or_else(String::new, |kept| {
+                format!("; the state before is kept as {}", safe(&kept))
+            });
+            print(&format!("number {number} is the state of the next start{kept}\n"), 0)
         }
         Err(error) => refused(json, &error),
     }

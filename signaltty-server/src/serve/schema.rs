@@ -55,8 +55,7 @@ impl Of {
 /// Prints or writes it; the exit code.
 pub(super) fn run(args: &SchemaArgs) -> u8 {
     let Some(dir) = &args.out else {
-        print(&args.of.unwrap_or(Of::Protocol).text());
-        return 0;
+        return print(&args.of.unwrap_or(Of::Protocol).text(), 0);
     };
     let each = args.of.as_ref().map_or(Of::value_variants(), std::slice::from_ref);
     for of in each {

@@ -11,7 +11,10 @@ use super::unit::{self, Found};
 use super::write::{self, UnitError};
 use super::{logout, systemctl};
 use crate::config::Paths;
+use crate::output;
 use crate::protocol::WireError;
+
+const PROGRAM: &str = "signaltty-server";
 
 /// Arguments of `service`.
 #[derive(Debug, Args)]
@@ -49,21 +52,25 @@ pub(crate) fn run(args: &ServiceArgs, paths: &Paths) -> u8 {
             Err(UnitError::Io { operation: "start", path: PathBuf::from("a runtime"), source })
         }
     };
-    // Whoever reads this may have gone.
-    let _ = match (&report, args.json) {
-        (Ok(report), true) => writeln!(io::stdout(), "{}", report.json),
-        (Ok(report), false) => writeln!(io::stdout(), "{}", report.lines.join("\n")),
+    let exit = u8::from(report.is_err());
+    let text = match (&report, args.json) {
+        (Ok(report), true) => report.json.to_string(),
+        (Ok(report), false) => report.lines.join("\n"),
         (Err(error), true) => {
             let code = match error {
                 UnitError::Foreign { .. } => "UNIT_FOREIGN",
                 _ => "UNIT_FAILED",
             };
             let error = WireError::new(code, error.to_string()).with_details(json!({}));
-            writeln!(io::stdout(), "{}", json!({ "error": error }))
+            json!({ "error": error }).to_string()
         }
-        (Err(error), false) => writeln!(io::stderr(), "signaltty-server: {error}"),
+        (Err(error), false) => {
+            // Whoever reads this may have gone.
+            let _ = writeln!(io::stderr(), "{PROGRAM}: {error}");
+            return exit;
+        }
     };
-    u8::from(report.is_err())
+    output::printed(PROGRAM, &format!("{text}\n"), exit)
 }
 
 async fn perform(verb: &Verb, paths: &Paths) -> Result<Report, UnitError> {

@@ -27,6 +27,7 @@ mod examples;
 mod far;
 mod far_sshd;
 mod forget;
+mod full_output;
 #[cfg(feature = "tui")]
 mod full_screen;
 mod history;
