@@ -139,6 +139,23 @@ pub fn read_only(path: &Path) -> Result<ReadOnly, PathError> {
 pub struct ReadOnly(StateDir);
 
 impl ReadOnly {
+    /// Why a server would not use the directory, if it would not. Whether
+    /// another one has it is [`held`](Self::held).
+    pub fn refusal(&self) -> Option<OpenError> {
+        StateDir::refusal(self.0.path())
+    }
+
+    /// The server that owns it now.
+    ///
+    /// # Errors
+    ///
+    /// When the lock cannot be looked at.
+    pub fn held(&self) -> Result<Option<Holder>, PathError> {
+        let fs = self.0.fs();
+        let held = fs.is_locked(LOCK).map_err(self.0.error("look at the lock of", LOCK))?;
+        Ok(held.then(|| read_holder(fs).unwrap_or_default()))
+    }
+
     /// The present snapshot.
     pub fn snapshot(&self) -> Result<Option<crate::schema::Decoded>, SnapshotFound> {
         match decoded(&self.0) {

@@ -157,8 +157,9 @@ fn without_server(context: &Context) -> Result<Value, Failure> {
 }
 
 fn render(plan: &RestorePlan) -> String {
+    let mut text: String = plan.remarks.iter().map(|line| format!("{}\n", safe(line))).collect();
     if plan.panes.is_empty() {
-        return "no panes\n".to_owned();
+        return text + "no panes\n";
     }
     let line = |node: &crate::protocol::PlanNode| {
         format!(
@@ -169,7 +170,8 @@ fn render(plan: &RestorePlan) -> String {
             safe(&node.reason)
         )
     };
-    plan.panes.iter().map(line).collect()
+    text.extend(plan.panes.iter().map(line));
+    text
 }
 
 #[cfg(test)]
@@ -185,7 +187,7 @@ mod tests {
             rule: "D16".into(),
             reason: "It goes on\u{7}.".into(),
         };
-        let text = render(&RestorePlan { panes: vec![node] });
+        let text = render(&RestorePlan { panes: vec![node], remarks: vec![] });
         assert_eq!(text, "pane_1  continue  D16       It goes on\\x07.\n");
         assert_eq!(render(&RestorePlan::default()), "no panes\n");
     }

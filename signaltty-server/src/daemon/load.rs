@@ -2,7 +2,8 @@
 
 use signaltty_core::id::ServerEpoch;
 use signaltty_core::session::{Config, Session};
-use signaltty_persist::{Loaded, StateDir, history, older};
+use signaltty_persist::inspect::{ReadOnly, SnapshotFound};
+use signaltty_persist::{HistoryEntry, Loaded, StateDir, history, older};
 
 use super::clock::{Clock, rfc3339};
 
@@ -65,12 +66,63 @@ pub(super) fn restore(
 /// (C004).
 fn way_back(dir: &StateDir) -> Option<String> {
     let entries = history(dir).unwrap_or_default();
-    let good = entries.iter().rev().find(|entry| older(dir, entry.generation).is_ok());
+    newest(&entries, |generation| older(dir, generation).is_ok())
+        .map(|way| format!("; stop it and {way}"))
+}
+
+/// The same of a directory that no server has.
+pub(super) fn way_back_of(dir: &ReadOnly) -> Option<String> {
+    let entries = dir.history().unwrap_or_default();
+    newest(&entries, |generation| dir.older(generation).is_ok())
+}
+
+fn newest(entries: &[HistoryEntry], is_good: impl Fn(u64) -> bool) -> Option<String> {
+    let good = entries.iter().rev().find(|entry| is_good(entry.generation));
     good.map(|entry| {
         format!(
-            "; stop it and run `signaltty-server history restore {}` to go back to the state of {}",
+            "run `signaltty-server history restore {}` to go back to the state of {}",
             entry.generation,
             rfc3339(entry.saved_at)
         )
     })
+}
+
+/// What a snapshot means for a start.
+#[derive(Debug)]
+pub(crate) enum Means {
+    /// It is used; what was repaired.
+    Used(Vec<String>),
+    /// It is set aside, and the server begins empty.
+    SetAside(String),
+    /// The server does not start.
+    Refused(String),
+}
+
+impl Means {
+    pub(crate) fn of(found: &SnapshotFound) -> Self {
+        match found {
+            SnapshotFound::Loaded { problems, .. } => Self::Used(
+                problems.iter().map(|problem| format!("snapshot.json: {problem}")).collect(),
+            ),
+            SnapshotFound::Empty => Self::SetAside(
+                "snapshot.json is empty, as a loss of power leaves; a start would set it aside \
+                 and begin empty"
+                    .to_owned(),
+            ),
+            SnapshotFound::Corrupt(why) => Self::SetAside(format!(
+                "snapshot.json cannot be read ({why}); a start would set it aside and begin empty"
+            )),
+            SnapshotFound::FutureVersion(version) => Self::Refused(format!(
+                "snapshot.json has version {version}, which is newer than this program; start \
+                 the newer program, or move the file away"
+            )),
+            SnapshotFound::Foreign => Self::Refused(
+                "snapshot.json was written by another program; choose another state directory, \
+                 or move the file away"
+                    .to_owned(),
+            ),
+            SnapshotFound::Unreadable(error) => Self::Refused(error.to_string()),
+            _ => Self::Used(Vec::new()),
+        }
+    }
 }

@@ -82,5 +82,6 @@ mod worktree;
 
 pub use error::ServerError;
 pub use listener::ListenError;
+pub(crate) use load::Means;
 pub(crate) use recovery::{NoPlan, plan_of_state};
 pub use server::{Builder, ServeOptions, Server, Stopper, serve};

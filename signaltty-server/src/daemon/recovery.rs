@@ -7,9 +7,13 @@ use signaltty_core::id::{NotificationId, ServerEpoch};
 use signaltty_core::notification::Severity;
 use signaltty_core::restore::PanePlan;
 use signaltty_core::session::{Command, Event, Input, Session};
+use signaltty_persist::OpenError;
+use signaltty_persist::inspect::{ReadOnly, read_only};
 
 use super::configure::{ConfigFile, session_config};
 use super::event_loop::Daemon;
+use super::load::{Means, way_back_of};
+use super::owned::owned;
 use super::random;
 use crate::config::{Settings, SettingsError};
 use crate::protocol::{PlanNode, RestorePlan};
@@ -46,7 +50,7 @@ pub(crate) fn plan_nodes(plans: Vec<PanePlan>) -> RestorePlan {
         rule: plan.rule.to_owned(),
         reason: plan.reason,
     };
-    RestorePlan { panes: plans.into_iter().map(node).collect() }
+    RestorePlan { panes: plans.into_iter().map(node).collect(), remarks: Vec::new() }
 }
 
 /// Why there is no plan: no server would start either.
@@ -71,22 +75,57 @@ pub(crate) fn plan_of_state(
         None => Settings::default(),
         Some(path) => ConfigFile { path, asked: false }.load(&adapters).map_err(NoPlan::Config)?,
     };
-    let path = state_dir.join("snapshot.json");
-    let bytes = match std::fs::read(&path) {
-        Ok(bytes) => bytes,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+    let state = |why: String| NoPlan::State(why);
+    let dir = match read_only(state_dir) {
+        Ok(dir) => dir,
+        Err(error) if error.source.kind() == std::io::ErrorKind::NotFound => {
             return Ok(RestorePlan::default());
         }
-        Err(error) => {
-            return Err(NoPlan::State(format!("{} cannot be read: {error}", path.display())));
-        }
+        Err(error) => return Err(state(format!("{error}; no server would start"))),
     };
-    let decoded = signaltty_persist::schema::from_json(&bytes).map_err(|error| {
-        let path = path.display();
-        NoPlan::State(format!("{path}: {error}; `signaltty-server doctor` says more"))
-    })?;
+    if let Some(refusal) = dir.refusal() {
+        return Err(state(format!("no server would start: {refusal}")));
+    }
+    free(&dir, state_dir).map_err(|error| state(format!("no server would start: {error}")))?;
+    let found = match dir.snapshot() {
+        Ok(Some(found)) => found,
+        Ok(None) => {
+            let way = way_back_of(&dir)
+                .map(|way| format!("snapshot.json is gone, so a start would begin empty; {way}"));
+            return Ok(RestorePlan {
+                remarks: way.into_iter().collect(),
+                ..RestorePlan::default()
+            });
+        }
+        Err(found) => match Means::of(&found) {
+            Means::Refused(why) => {
+                return Err(state(format!(
+                    "{}: no server would start: {why}",
+                    state_dir.display()
+                )));
+            }
+            Means::SetAside(why) => {
+                let way = way_back_of(&dir).map(|way| format!("; {way}")).unwrap_or_default();
+                let remarks = vec![format!("{why}{way}")];
+                return Ok(RestorePlan { remarks, ..RestorePlan::default() });
+            }
+            Means::Used(_) => return Ok(RestorePlan::default()),
+        },
+    };
     let config = session_config(&settings, &adapters);
     let now = super::clock::Clock::start().now();
-    let (session, _) = Session::restore(decoded.session, ServerEpoch(0), config, now);
-    Ok(plan_nodes(session.plan_restart(now)))
+    let repaired = found.problems.iter().map(|problem| format!("snapshot.json: {problem}"));
+    let remarks = repaired.collect();
+    let (session, _) = Session::restore(found.session, ServerEpoch(0), config, now);
+    Ok(RestorePlan { remarks, ..plan_nodes(session.plan_restart(now)) })
+}
+
+/// Whether nobody has the directory; one that is just ending is waited for, as a
+/// start does.
+fn free(dir: &ReadOnly, path: &Path) -> Result<(), OpenError> {
+    owned(|| match dir.held() {
+        Ok(None) => Ok(()),
+        Ok(Some(holder)) => Err(OpenError::Held { path: path.to_owned(), holder }),
+        Err(error) => Err(OpenError::Path(error)),
+    })
 }

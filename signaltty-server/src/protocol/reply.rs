@@ -154,6 +154,10 @@ pub enum ContinueOutcome {
 pub struct RestorePlan {
     /// Every pane, in the order in which people see them.
     pub panes: Vec<PlanNode>,
+    /// What a start would do with the saved file itself, where that is not just
+    /// to load it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub remarks: Vec<String>,
 }
 
 /// What a start would do with a pane.

@@ -10,6 +10,7 @@ use signaltty_persist::inspect::{Inspection, SnapshotFound, inspect};
 
 use super::{FAILED, REFUSED, fail, print, safe, time};
 use crate::config::Paths;
+use crate::daemon::Means;
 
 /// Arguments of `doctor`.
 #[derive(Debug, Args)]
@@ -124,28 +125,10 @@ fn verdict(found: &Inspection) -> Verdict {
 }
 
 fn snapshot(found: &Inspection, refused: &mut Vec<String>, problems: &mut Vec<String>) {
-    match &found.snapshot {
-        SnapshotFound::Loaded { problems: repaired, .. } => {
-            problems.extend(repaired.iter().map(|problem| format!("snapshot.json: {problem}")));
-        }
-        SnapshotFound::Empty => {
-            problems.push("snapshot.json is empty, as a loss of power leaves".to_owned());
-        }
-        SnapshotFound::Corrupt(why) => problems.push(format!(
-            "snapshot.json cannot be read ({why}); a start would set it aside and begin empty; \
-             see `history list`"
-        )),
-        SnapshotFound::FutureVersion(version) => refused.push(format!(
-            "snapshot.json has version {version}, which is newer than this program; start the \
-             newer program, or move the file away"
-        )),
-        SnapshotFound::Foreign => refused.push(
-            "snapshot.json was written by another program; choose another state directory, or \
-             move the file away"
-                .to_owned(),
-        ),
-        SnapshotFound::Unreadable(error) => refused.push(error.to_string()),
-        _ => {}
+    match Means::of(&found.snapshot) {
+        Means::Used(repaired) => problems.extend(repaired),
+        Means::SetAside(line) => problems.push(format!("{line}; see `history list`")),
+        Means::Refused(line) => refused.push(line),
     }
 }
 

@@ -94,6 +94,61 @@ fn inv_r11_a_plan_without_a_server_follows_the_configuration() {
 }
 
 #[test]
+fn s0_34_s0_35_a_plan_says_what_a_start_does_with_a_file_that_cannot_be_loaded() {
+    let home = Home::new();
+    let mut server = Server::start(&home);
+    let pane = server.spawn(&home, &["/bin/cat"]);
+    for title in ["old", "new"] {
+        server.ask("pane.rename", json!({"pane": pane, "title": title}));
+        server.wait_saved();
+    }
+    assert!(server.term().success());
+    let good = fs::read(home.snapshot_path()).unwrap();
+    let plan = || cli::json(&home, &["restore", "--plan"]);
+    let (code, told) = plan();
+    assert_eq!((code, told["panes"].as_array().unwrap().len()), (0, 1));
+    assert_eq!(told.get("remarks"), None);
+
+    // A start begins empty, and says the same way back.
+    for bytes in [&good[..good.len() / 2], b"garbage", b""] {
+        fs::write(home.snapshot_path(), bytes).unwrap();
+        let files = home.files();
+        let (code, told) = plan();
+        assert_eq!((code, &told["panes"]), (0, &json!([])), "{told}");
+        let remark = told["remarks"][0].as_str().unwrap();
+        assert!(remark.contains("would set it aside and begin empty"), "{remark}");
+        assert!(remark.contains("history restore "), "{remark}");
+        let people = cli::text(&home, &["restore", "--plan"]);
+        assert_eq!(people, format!("{remark}\nno panes\n"));
+        assert!(home.files() == files, "a plan changes nothing");
+    }
+    let mut server = Server::start(&home);
+    assert_eq!(server.panes(), Vec::<Value>::new());
+    assert!(server.term().success());
+
+    // No server starts.
+    let (newer, foreign) = (r#"{"snapshot_version":999,"generation":1}"#, r#"{"version":3}"#);
+    for text in [newer, foreign] {
+        fs::write(home.snapshot_path(), text).unwrap();
+        let (code, told) = plan();
+        assert_eq!((code, &told["error"]["code"]), (6, &json!("STATE_REFUSED")), "{told}");
+        let message = told["error"]["message"].as_str().unwrap();
+        assert!(message.contains("no server would start"), "{message}");
+        assert_eq!(Server::refused(&home, |_| {}).code, Some(6));
+    }
+
+    // Nor where another one has the directory, on a socket elsewhere.
+    fs::write(home.snapshot_path(), good).unwrap();
+    let server = Server::start_at(&home, &home.path("elsewhere"), |command| {
+        command.arg("--state-dir").arg(home.state());
+    });
+    let (code, told) = plan();
+    assert_eq!((code, &told["error"]["code"]), (6, &json!("STATE_REFUSED")), "{told}");
+    let message = told["error"]["message"].as_str().unwrap();
+    assert!(message.contains(&server.pid().to_string()), "{message}");
+}
+
+#[test]
 fn s0_17_resume_all_reopens_what_can_be_and_names_what_cannot() {
     let home = Home::new();
     let mut server = Server::start(&home);
