@@ -8,7 +8,7 @@ use clap::Args;
 use super::{Context, Failure, place, safe};
 use crate::protocol::{Created, PaneSpawn, WireOs, WorkspaceNew};
 
-/// What to run in a new pane.
+// What to run in a new pane.
 #[derive(Debug, Args)]
 pub(super) struct SpawnArgs {
     /// Where to run it
@@ -19,7 +19,7 @@ pub(super) struct SpawnArgs {
     argv: Vec<OsString>,
 }
 
-/// Arguments of `new`.
+// Arguments of `new`.
 #[derive(Debug, Args)]
 pub(super) struct NewArgs {
     /// The workspace's name; by default its directory's

@@ -7,7 +7,7 @@ use super::{Context, Exit, Failure, link, safe};
 use crate::client::Events;
 use crate::protocol::{EventCursor, EventsSubscribe};
 
-/// Arguments of `events`.
+// Arguments of `events`.
 #[derive(Debug, Default, Args)]
 pub(super) struct EventsArgs {
     /// First what happened after this event: its number, or JOURNAL:NUMBER to

@@ -160,6 +160,24 @@ mod tests {
     }
 
     #[test]
+    fn arguments_do_not_change_what_a_verb_says_it_does() {
+        fn abouts(command: &Command, found: &mut Vec<String>) {
+            for inner in command.get_subcommands().filter(|inner| inner.get_name() != "help") {
+                let about = inner.get_about().map(ToString::to_string);
+                found.push(format!("{}: {}", inner.get_name(), about.unwrap_or_default()));
+                abouts(inner, found);
+            }
+        }
+        let (mut before, mut after) = (Vec::new(), Vec::new());
+        let mut command = Cli::command();
+        abouts(&command, &mut before);
+        command.build();
+        abouts(&command, &mut after);
+        assert_eq!(before, after);
+        assert!(!before.iter().any(|line| line.ends_with(": ")), "{before:?}");
+    }
+
+    #[test]
     fn every_example_is_understood() {
         for line in EXAMPLES.iter().flat_map(|(_, lines)| *lines) {
             // As a shell would: quotes hold words together, and a redirection

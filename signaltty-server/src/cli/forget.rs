@@ -5,7 +5,7 @@ use clap::Args;
 use super::{Context, Failure, safe};
 use crate::protocol::{Forgotten, SessionForget};
 
-/// Arguments of `forget`.
+// Arguments of `forget`.
 #[derive(Debug, Args)]
 pub(super) struct ForgetArgs {
     /// The pane or the workspace: its id or the start of one; a handle means the

@@ -7,7 +7,7 @@ use clap_complete::Shell;
 
 use super::{Context, Failure, examples};
 
-/// Arguments of `completions`.
+// Arguments of `completions`.
 #[derive(Debug, Args)]
 pub(super) struct CompletionsArgs {
     /// For which shell
@@ -15,7 +15,7 @@ pub(super) struct CompletionsArgs {
     shell: String,
 }
 
-/// Arguments of `man`.
+// Arguments of `man`.
 #[derive(Debug, Args)]
 pub(super) struct ManArgs {
     /// Where the pages go; made if it is not there

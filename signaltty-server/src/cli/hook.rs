@@ -22,7 +22,7 @@ use crate::client::{Client, ClientError};
 use crate::config::Paths;
 use crate::protocol::{AgentHook, Decided, HookAnswer};
 
-/// Arguments of `hook`.
+// Arguments of `hook`.
 #[derive(Debug, Args)]
 pub(super) struct HookArgs {
     /// Whose hook it is

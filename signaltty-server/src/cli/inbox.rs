@@ -11,7 +11,7 @@ use crate::protocol::{
     Notifications, Notified,
 };
 
-/// Arguments of `notify`.
+// Arguments of `notify`.
 #[derive(Debug, Args)]
 pub(super) struct NotifyArgs {
     /// One line
@@ -34,7 +34,7 @@ enum Severity {
     Error,
 }
 
-/// Arguments of `notifications`.
+// Arguments of `notifications`.
 #[derive(Debug, Args)]
 pub(super) struct NotificationsArgs {
     /// Only those that nobody read

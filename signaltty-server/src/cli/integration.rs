@@ -15,6 +15,7 @@ mod work;
 
 /// `integration …`
 #[derive(Debug, Subcommand)]
+#[command(defer = true)]
 pub(super) enum IntegrationVerb {
     /// Add our hooks; what else is in the file stays
     Install(AgentArgs),
@@ -24,7 +25,7 @@ pub(super) enum IntegrationVerb {
     Status(AgentArgs),
 }
 
-/// Which agent.
+// Which agent.
 #[derive(Debug, Args)]
 pub(super) struct AgentArgs {
     /// claude, codex, cursor, grok or opencode [default: every one; `install`

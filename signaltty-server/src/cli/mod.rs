@@ -47,7 +47,8 @@ use std::ffi::OsString;
 use std::io::{self, Write as _};
 use std::path::PathBuf;
 
-use clap::{FromArgMatches as _, Parser, Subcommand};
+use clap::error::ErrorKind;
+use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
 #[cfg(feature = "tui")]
 pub(crate) use attach::{RawTerminal, terminal_size};
@@ -96,7 +97,11 @@ struct Cli {
     verb: Option<Verb>,
 }
 
+// A verb's arguments are made when it is asked for: those of all others cost
+// more than most verbs take. They come after the verb's own description, so the
+// structs of arguments have no doc comments, which would take its place.
 #[derive(Debug, Subcommand)]
+#[command(defer = true)]
 enum Verb {
     /// Show the server's health and what it holds
     Status,
@@ -168,8 +173,7 @@ pub fn main(args: &[OsString]) -> u8 {
         return Exit::Done as u8;
     }
     let json = wants_json(args);
-    let parsed = examples::command().try_get_matches_from(args);
-    let cli = match parsed.and_then(|found| Cli::from_arg_matches(&found)) {
+    let cli = match understood(args) {
         Ok(cli) => cli,
         Err(error) => return not_understood(&error, json),
     };
@@ -179,6 +183,23 @@ pub fn main(args: &[OsString]) -> u8 {
         Err(failure) => report(&failure, json),
     }
 }
+
+fn understood(args: &[OsString]) -> clap::error::Result<Cli> {
+    // Half the work of a small verb were the examples, which only help shows,
+    // and to give back the memory of a tree that lasts as long as the process.
+    let mut command = std::mem::ManuallyDrop::new(Cli::command());
+    let found = match command.try_get_matches_from_mut(args) {
+        Err(error) if HELP.contains(&error.kind()) => {
+            examples::command().try_get_matches_from(args)
+        }
+        found => found,
+    };
+    Cli::from_arg_matches(&found?)
+}
+
+/// What clap calls help that was asked for, and help for want of a verb.
+const HELP: [ErrorKind; 2] =
+    [ErrorKind::DisplayHelp, ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand];
 
 fn start(cli: Cli) -> Result<Exit, Failure> {
     let (json, no_start) = (cli.json, cli.no_start);

@@ -16,7 +16,7 @@ use crate::protocol::{
     key_bytes,
 };
 
-/// Arguments of `answer`.
+// Arguments of `answer`.
 #[derive(Debug, Args)]
 pub(super) struct AnswerArgs {
     /// The pane whose agent asks: its id, or the start of it
@@ -73,6 +73,7 @@ async fn unseen(context: &Context, pane: String, answer: Answer) -> Result<Failu
 
 /// Verbs about panes. PANE is an id or the start of one.
 #[derive(Debug, Subcommand)]
+#[command(defer = true)]
 pub(super) enum PaneVerb {
     /// Print what a pane shows, or what was saved of it
     Read {
@@ -169,7 +170,7 @@ pub(super) enum PaneVerb {
     },
 }
 
-/// Arguments of `pane split`.
+// Arguments of `pane split`.
 #[derive(Debug, Args)]
 pub(super) struct SplitArgs {
     /// The pane's id, or the start of it
@@ -180,7 +181,7 @@ pub(super) struct SplitArgs {
     spawn: SpawnArgs,
 }
 
-/// On which side the pane goes.
+// On which side the pane goes.
 #[derive(Debug, Args)]
 #[group(multiple = false)]
 pub(super) struct Side {

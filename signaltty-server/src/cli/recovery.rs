@@ -11,14 +11,14 @@ use crate::protocol::{
     Continued, Empty, PaneAgain, PaneInfo, PaneRef, PaneResume, RestorePlan, Resumed, Tree,
 };
 
-/// Arguments of `continue`.
+// Arguments of `continue`.
 #[derive(Debug, Args)]
 pub(super) struct ContinueArgs {
     /// The pane's id, or the start of it
     pane: String,
 }
 
-/// Arguments of `restore`.
+// Arguments of `restore`.
 #[derive(Debug, Args)]
 pub(super) struct RestoreArgs {
     /// Say per pane what a start would do, and why; starts nothing

@@ -8,7 +8,7 @@ use super::{Context, Failure};
 use crate::client::Client;
 use crate::protocol::{AgentSession, WireOs};
 
-/// Arguments of `report-session`.
+// Arguments of `report-session`.
 #[derive(Debug, Args)]
 pub(super) struct ReportArgs {
     /// Which agent [default: the one that runs in the pane, else generic]

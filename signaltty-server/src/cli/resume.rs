@@ -14,7 +14,7 @@ use super::{Context, Exit, Failure, place, safe};
 use crate::client::{Client, Events};
 use crate::protocol::{EventLine, PaneInfo, PaneRef, PaneResume, Resumed, WireOs};
 
-/// Arguments of `resume`.
+// Arguments of `resume`.
 #[derive(Debug, Args)]
 pub(super) struct ResumeArgs {
     /// The pane's id, or the start of it; with --all a workspace

@@ -12,7 +12,7 @@ use super::{Context, Failure, safe};
 use crate::client::{ClientError, connect_live};
 use crate::protocol::{Empty, Health, Shutdown, Status};
 
-/// Arguments of `shutdown`.
+// Arguments of `shutdown`.
 #[derive(Debug, Args)]
 pub(super) struct ShutdownArgs {
     /// Also while something runs

@@ -15,7 +15,7 @@ use super::failure::{Exit, NO_SERVER};
 use super::{Context, Failure, place, safe};
 use crate::protocol::{MAX_REQUEST, PaneSpawn, PaneSpawnBy, WireError, WireOs, code};
 
-/// Arguments of `pane spawn`.
+// Arguments of `pane spawn`.
 #[derive(Debug, Args)]
 pub(super) struct SpawnByArgs {
     /// A pane of the workspace that gets the new one

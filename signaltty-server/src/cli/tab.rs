@@ -8,6 +8,7 @@ use crate::protocol::{LayoutText, TabLayout, TabMove, TabNew, TabRef, TabRename}
 
 /// Verbs about tabs.
 #[derive(Debug, Subcommand)]
+#[command(defer = true)]
 pub(super) enum TabVerb {
     /// Open a tab with one pane; prints the pane's id
     New {

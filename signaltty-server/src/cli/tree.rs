@@ -11,7 +11,7 @@ use super::words::{self, agent_words, command_words, state_words};
 use super::{Context, Failure, safe};
 use crate::protocol::{Empty, PaneNode, Tree, WorkspaceNode};
 
-/// Arguments of `ls`.
+// Arguments of `ls`.
 #[derive(Debug, Args)]
 pub(super) struct LsArgs {
     /// Archived workspaces too; JSON always has them

@@ -10,7 +10,7 @@ use super::progress::Spinner;
 use super::{Context, Failure, safe};
 use crate::protocol::{PaneWait, Waited};
 
-/// Arguments of `wait`.
+// Arguments of `wait`.
 #[derive(Debug, Args)]
 pub(super) struct WaitArgs {
     /// The pane's id, or the start of it

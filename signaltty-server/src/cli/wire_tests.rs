@@ -23,7 +23,7 @@ fn run(words: &[&str], outcome: Value) -> (u8, Value) {
             stream.write_all(format!("{reply}\n").as_bytes()).unwrap();
             request
         };
-        assert_eq!(answer(json!({"result": {}}))["method"], "server.status");
+        assert_eq!(answer(json!({"result": {}}))["method"], "server.ping");
         answer(outcome)
     });
     let mut args = vec!["signaltty".into(), "--json".into(), "--socket".into()];

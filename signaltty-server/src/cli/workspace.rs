@@ -9,6 +9,7 @@ use crate::protocol::{Remarks, WorkspaceMove, WorkspaceRef, WorkspaceRename, Wor
 
 /// Verbs about workspaces.
 #[derive(Debug, Subcommand)]
+#[command(defer = true)]
 pub(super) enum WorkspaceVerb {
     /// Give a workspace a name; its handle stays
     Rename {

@@ -10,6 +10,7 @@ use crate::protocol::{WireOs, WorktreeCreate, WorktreeList, WorktreeNode, Worktr
 
 /// Verbs about checkouts.
 #[derive(Debug, Subcommand)]
+#[command(defer = true)]
 pub(super) enum WorktreeVerb {
     /// List the checkouts of a repository, and the workspaces in them
     List {
@@ -42,7 +43,7 @@ pub(super) enum WorktreeVerb {
     },
 }
 
-/// A repository.
+// A repository.
 #[derive(Debug, Args)]
 pub(super) struct RepositoryArgs {
     /// A directory of the repository [default: this one]
@@ -50,7 +51,7 @@ pub(super) struct RepositoryArgs {
     cwd: Option<PathBuf>,
 }
 
-/// A checkout.
+// A checkout.
 #[derive(Debug, Args)]
 pub(super) struct WhichArgs {
     /// The checkout: its branch, its path, or the last part of that

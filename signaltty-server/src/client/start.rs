@@ -207,10 +207,11 @@ pub(crate) async fn wait(
 /// that, and one that may not touch the state ends without an answer.
 async fn ready(paths: &Paths) -> Result<Client, ClientError> {
     let mut client = Client::connect(paths).await?;
-    let asked = client.call_within::<_, Value>(LONGEST_LOAD, "server.status", &Empty {});
+    let asked = client.call_within::<_, Value>(LONGEST_LOAD, "server.ping", &Empty {});
     match asked.await {
         Ok(_) => Ok(client),
-        // A refused connection is closed. Whatever else is refused, it answers.
+        // A refused connection is closed. Whatever else is refused, it answers:
+        // an older server does not know the method.
         Err(ClientError::Wire(error)) if !CLOSING.contains(&error.code.as_str()) => Ok(client),
         Err(error) => Err(error),
     }

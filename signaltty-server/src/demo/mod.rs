@@ -18,7 +18,7 @@ use self::report::Report;
 use self::story::Story;
 use crate::cli::{Context, Exit, Failure, Signals};
 
-/// Arguments of `demo`.
+// Arguments of `demo`.
 #[derive(Debug, Args)]
 pub(crate) struct DemoArgs {
     /// Keep the directory at the end

@@ -63,6 +63,7 @@ methods! {
     "pane.wait": PaneWait => Waited,
     "pane.weight": PaneWeight => Empty,
     "restore.plan": Empty => RestorePlan,
+    "server.ping": Empty => Empty,
     "server.shutdown": Shutdown => Empty,
     "server.status": Empty => Status,
     "session.forget": SessionForget => Forgotten,

@@ -27,7 +27,7 @@ use crate::protocol::{
     Empty, ExitNode, PaneAttach, PaneInfo, PaneNode, PaneRead, PaneRef, PaneText, Tree,
 };
 
-/// Arguments of `attach`.
+// Arguments of `attach`.
 #[derive(Debug, Args)]
 pub(super) struct AttachArgs {
     /// The pane's id, or the start of it; by default the only live pane, else
