@@ -13,7 +13,7 @@ use tokio::sync::{Semaphore, mpsc, oneshot};
 use super::client_queue::{ClientSocket, Piece, client_queue};
 use super::event::{ClientFact, Event};
 use super::handover::Handover;
-use super::pane_clients::AttachedClient;
+use super::pane_clients::{AttachedClient, Looks};
 use super::pane_input;
 use super::pane_task::{BUG, PaneMessage};
 use crate::protocol::WireError;
@@ -63,7 +63,7 @@ impl Attachment {
         let id = NEXT_CLIENT.fetch_add(1, Ordering::Relaxed);
         let (queue, socket) = client_queue(self.clipboard);
         let Self { pane, messages, room, read_only, history, background, .. } = self;
-        let client = Box::new(AttachedClient::new(id, queue, read_only));
+        let client = Box::new(AttachedClient::new(id, queue, Looks::new(read_only, background)));
         let attach = PaneMessage::Attach { client, history };
         if messages.send(attach).await.is_err() {
             return Err(super::asked::not_live(pane, "exited"));

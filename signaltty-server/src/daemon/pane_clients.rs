@@ -18,7 +18,7 @@ const OWED: usize = 16;
 pub(crate) struct AttachedClient {
     pub(crate) id: u64,
     queue: ClientQueue,
-    read_only: bool,
+    looks: Looks,
     /// The beginning of what may be a terminal's reply.
     unfinished: Vec<u8>,
     /// Lines of history that it asked for while its queue was full, an entry for
@@ -28,10 +28,32 @@ pub(crate) struct AttachedClient {
     terminal: Option<Handover>,
 }
 
+/// How a client looks at a pane.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Looks {
+    /// Its terminal shows the pane, and answers what the program asks.
+    Terminal,
+    /// It draws the pane itself, among others, and passes on what its person
+    /// types. No terminal ever sees what the program asks.
+    Among,
+    /// It only looks.
+    Only,
+}
+
+impl Looks {
+    pub(crate) fn new(read_only: bool, background: bool) -> Self {
+        match (read_only, background) {
+            (true, _) => Self::Only,
+            (false, true) => Self::Among,
+            (false, false) => Self::Terminal,
+        }
+    }
+}
+
 impl AttachedClient {
-    pub(crate) fn new(id: u64, queue: ClientQueue, read_only: bool) -> Self {
+    pub(crate) fn new(id: u64, queue: ClientQueue, looks: Looks) -> Self {
         let (unfinished, owed) = (Vec::new(), VecDeque::new());
-        Self { id, queue, read_only, unfinished, owed, terminal: None }
+        Self { id, queue, looks, unfinished, owed, terminal: None }
     }
 
     fn is_behind(&self) -> bool {
@@ -40,7 +62,7 @@ impl AttachedClient {
 }
 
 /// Everyone who looks at a pane, in the order in which they came or last typed.
-/// The last one that may type drives: its terminal speaks to the program.
+/// The last terminal that may type drives: it speaks to the program.
 #[derive(Default)]
 pub(super) struct Clients {
     list: Vec<AttachedClient>,
@@ -60,7 +82,19 @@ impl Clients {
     }
 
     fn driver(&self) -> Option<&AttachedClient> {
-        self.list.iter().rev().find(|client| !client.read_only)
+        self.list.iter().rev().find(|client| client.looks == Looks::Terminal)
+    }
+
+    /// Whether what a client says by itself is for the program: answers of the
+    /// terminal that drives, and focus and mouse of one that draws the pane
+    /// itself where nobody came or typed after it.
+    fn speaks(&self, client: &AttachedClient) -> bool {
+        let last = match client.looks {
+            Looks::Terminal => self.driver(),
+            Looks::Among => self.list.iter().rev().find(|other| other.looks != Looks::Only),
+            Looks::Only => None,
+        };
+        last.is_some_and(|last| last.id == client.id)
     }
 
     /// Whether a client's terminal answers the program: it drives, and sees what
@@ -71,13 +105,14 @@ impl Clients {
 
     /// What of a client's input is for the program. What the terminal of one
     /// that does not drive says by itself is not; its person typing makes it
-    /// drive.
+    /// drive, if it has one.
     pub(super) fn typed(&mut self, id: u64, bytes: Bytes) -> Bytes {
-        let drives = self.driver().is_some_and(|driver| driver.id == id);
         let Some(at) = self.list.iter().position(|client| client.id == id) else {
             return bytes;
         };
-        let Some(client) = self.list.get_mut(at).filter(|client| !client.read_only) else {
+        let speaks = self.list.get(at).is_some_and(|client| self.speaks(client));
+        let typing = self.list.get_mut(at).filter(|client| client.looks != Looks::Only);
+        let Some(client) = typing else {
             return Bytes::new();
         };
         let bytes = if client.unfinished.is_empty() {
@@ -86,7 +121,7 @@ impl Clients {
             let begun = std::mem::take(&mut client.unfinished);
             Bytes::from([begun.as_slice(), &bytes].concat())
         };
-        if drives {
+        if speaks {
             return bytes;
         }
         let found = without_replies(&bytes);
@@ -231,9 +266,9 @@ mod tests {
     use super::super::client_queue::{CLIENT_FRAMES, ClientSocket, Piece, client_queue};
     use super::*;
 
-    fn client(id: u64, read_only: bool) -> (AttachedClient, ClientSocket) {
+    fn client(id: u64, looks: Looks) -> (AttachedClient, ClientSocket) {
         let (queue, socket) = client_queue(true);
-        (AttachedClient::new(id, queue, read_only), socket)
+        (AttachedClient::new(id, queue, looks), socket)
     }
 
     fn flood(clients: &mut Clients) {
@@ -247,10 +282,13 @@ mod tests {
         let screen = Screen::new(Size::default(), HistoryLimit::default());
         let mut clients = Clients::default();
         assert!(!clients.answer());
-        let (watcher, _watched) = client(1, true);
+        let (watcher, _watched) = client(1, Looks::Only);
         clients.add(watcher);
         assert!(!clients.answer(), "one that only looks");
-        let (driver, mut queue) = client(2, false);
+        let (among, _drawn) = client(3, Looks::Among);
+        clients.add(among);
+        assert!(!clients.answer(), "one that draws the pane itself");
+        let (driver, mut queue) = client(2, Looks::Terminal);
         clients.add(driver);
         assert!(clients.answer());
         flood(&mut clients);
@@ -269,7 +307,7 @@ mod tests {
         screen.advance(b"a line\r\n");
         screen.advance("\r\n".repeat(23).as_bytes());
         let mut clients = Clients::default();
-        let (driver, mut queue) = client(1, false);
+        let (driver, mut queue) = client(1, Looks::Terminal);
         clients.add(driver);
         // Full, and nothing was dropped yet.
         for _ in 0..CLIENT_FRAMES {

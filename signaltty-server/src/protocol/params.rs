@@ -387,7 +387,8 @@ pub struct PaneAttach {
     #[serde(default)]
     pub clipboard: bool,
     /// Whether the pane is shown among others. Then this is not a person who
-    /// looks at it; the client says that with `pane.seen`.
+    /// looks at it; the client says that with `pane.seen`. Nor does a terminal
+    /// answer what the program asks: the server does.
     #[serde(default)]
     pub background: bool,
 }

@@ -87,6 +87,39 @@ fn a_program_is_answered_while_its_clients_only_look() {
 }
 
 #[test]
+fn a_client_that_draws_the_pane_itself_answers_nothing() {
+    let home = Home::new();
+    let server = Server::start(&home);
+    let pane = server.sh(&home, ASKS);
+    server.wait_text(&pane, "ready");
+    let among = json!({"pane": pane, "cols": 80, "rows": 24, "background": true});
+    let mut among = server.connect().attach(among);
+    among.wait_text("ready");
+    server.ask("pane.send", json!({"pane": pane, "text": "g"}));
+    among.wait_text("^[[0n");
+
+    // Beside a terminal that answers, the program is answered once, whoever of
+    // the two typed last.
+    let mut terminal = attach(&server, &pane);
+    terminal.wait_text("^[[0n");
+    for typist in ["terminal", "among"] {
+        match typist {
+            "terminal" => terminal.input("g"),
+            _ => among.input("g"),
+        }
+        terminal.wait_text("asks");
+        terminal.input("\u{1b}[3n");
+        let seen = terminal.wait_text("^[[3n");
+        assert!(!seen.contains("^[[0n"), "{typist}: {seen:?}");
+    }
+    terminal.send(DETACH, b"");
+    while terminal.next().is_some() {}
+    among.input("g");
+    let seen = among.wait_text("^[[0n");
+    assert_eq!(seen.matches("^[[3n").count(), 2, "{seen:?}");
+}
+
+#[test]
 fn nothing_typed_is_lost_while_a_program_does_not_read() {
     const PIECE: usize = 64 * 1024;
     const PIECES: usize = 64;

@@ -29,6 +29,33 @@ fn a_person_gets_the_conversation_back_in_a_tour_through_tmux() {
 }
 
 #[test]
+fn a_program_in_the_full_screen_client_is_answered_once() {
+    // Attributes, place, state, a mode, colours, size.
+    let questions = "\\033[c\\033[6n\\033[5n\\033[?2026$p\\033]10;?\\007\\033]11;?\\007\\033[18t";
+    let answers = ["c", "R", "0n", "$y", "10;rgb:e5e5/e5e5/e5e5^G", "11;rgb:0000/0000/0000^G", "t"];
+    let home = Home::new();
+    let server = Server::start(&home);
+    let script = "stty raw -echo; echo ready; head -c 1 >/dev/null; printf 'asked'; \
+                  printf 'QUESTIONS'; exec cat -v";
+    server.sh(&home, &script.replace("QUESTIONS", questions));
+    let mut terminal = Terminal::start(&home);
+    terminal.wait_text("ready");
+    terminal.press("g");
+    terminal.wait_text("^[[8;");
+    terminal.press("@");
+    let screen = terminal.wait_text("@");
+    let inside = |row: &str| row.trim_end().rsplit('│').next().unwrap_or_default().to_owned();
+    let said: String = screen.lines().map(inside).collect();
+    let said = &said[said.find("asked").unwrap()..];
+    // After the word each answer begins with an Escape.
+    let parts: Vec<&str> = said.split("^[").skip(1).collect();
+    assert_eq!(parts.len(), answers.len(), "{said}");
+    for (part, answer) in parts.iter().zip(answers) {
+        assert!(part.contains(answer), "{answer}: {said}");
+    }
+}
+
+#[test]
 fn c088_a_client_that_ends_in_any_way_leaves_terminal_and_server_whole() {
     let home = Home::new();
     let server = Server::start(&home);

@@ -228,7 +228,7 @@ pub(super) fn brought(
 
 fn screen(cols: u16, rows: u16) -> Screen {
     let mut screen = Screen::new(Size::new(cols, rows), KEPT);
-    // The server answers a program's questions, or another client's terminal.
+    // The server answers a program's questions, or the terminal of an `attach`.
     screen.set_attached(true);
     screen
 }
