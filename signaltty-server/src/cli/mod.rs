@@ -27,6 +27,7 @@ mod server;
 mod signals;
 mod silence;
 mod spawn;
+mod suspend;
 mod tab;
 mod text;
 mod time;
@@ -59,6 +60,8 @@ pub(crate) use place::absolute;
 pub(crate) use place::environment;
 pub(crate) use place::working_directory;
 pub(crate) use signals::Signals;
+#[cfg(feature = "tui")]
+pub(crate) use suspend::{Asked, JobControl};
 pub(crate) use text::{safe, screen};
 #[cfg(feature = "tui")]
 pub(crate) use time::ago;

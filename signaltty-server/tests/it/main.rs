@@ -37,6 +37,7 @@ mod host_watch;
 mod inbox;
 mod inherited;
 mod integration;
+mod jobs;
 mod kill_points;
 mod kills;
 mod leftovers;

@@ -20,6 +20,7 @@ pub(crate) use self::terminal::{RawTerminal, size as terminal_size};
 use self::detach::DetachKeys;
 use self::session::{Ended, Session};
 use super::failure::NO_SERVER;
+use super::suspend::JobControl;
 use super::text::Colours;
 use super::{Context, Exit, Failure, Signals, link, safe, screen, words};
 use crate::client::{Attached, Client};
@@ -67,6 +68,7 @@ pub(super) async fn run(context: &Context, mut args: AttachArgs) -> Result<Exit,
                        send` and `pane keys`";
         return Err(Failure::Usage(message.to_owned()));
     }
+    let mut jobs = JobControl::new().map_err(|error| Failure::Io("wait for signals", error))?;
     let mut attached = client.attach(&params(&info.pane, &args)?).await.map_err(Failure::from);
     loop {
         let now = match attached {
@@ -84,24 +86,34 @@ pub(super) async fn run(context: &Context, mut args: AttachArgs) -> Result<Exit,
             lend: context.host.is_none(),
             notices: Vec::new(),
         };
-        let (ended, notices) = session.run(now).await?;
+        let (ended, notices) = session.run(now, &mut jobs).await?;
         for notice in notices {
             context.remark(&format!("{}\n", safe(&notice)));
         }
-        let Some(host) = context.host.as_deref().filter(|_| matches!(ended, Ended::ServerGone))
-        else {
-            return farewell(context, &info.pane.id, ended);
-        };
-        // What ended may be the link alone.
-        let host = safe(host);
-        context.remark(&format!("\r\n[the link to {host} was lost; connecting again]\r\n"));
+        let far = context.host.as_deref().filter(|_| matches!(ended, Ended::ServerGone));
+        match (ended, far) {
+            // The loan of the terminal ended with the session, so another begins.
+            (Ended::Job(asked), _) => jobs.obey(asked).await,
+            // What ended may be the link alone.
+            (_, Some(host)) => {
+                let host = safe(host);
+                let remark = format!("\r\n[the link to {host} was lost; connecting again]\r\n");
+                context.remark(&remark);
+            }
+            (ended, None) => return farewell(context, &info.pane.id, ended),
+        }
         // They ended the process by themselves before the session took them.
         let mut signals = Signals::new().map_err(|error| Failure::Io("wait for signals", error))?;
         // Its history is on this terminal already.
         args.history = 0;
-        attached = tokio::select! {
-            attached = again(context, &info.pane, &args) => attached,
-            name = signals.next() => return farewell(context, &info.pane.id, Ended::Signal(name)),
+        attached = loop {
+            tokio::select! {
+                attached = again(context, &info.pane, &args) => break attached,
+                name = signals.next() => {
+                    return farewell(context, &info.pane.id, Ended::Signal(name));
+                }
+                asked = jobs.next() => jobs.obey(asked).await,
+            }
         };
     }
 }
@@ -152,6 +164,8 @@ fn farewell(context: &Context, pane: &str, ended: Ended) -> Result<Exit, Failure
             context.remark(&format!("[detached from {pane} by {name}]\n"));
             return Ok(Exit::Failed);
         }
+        // It is attached anew.
+        Ended::Job(_) => {}
     }
     Ok(Exit::Done)
 }

@@ -8,6 +8,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use super::detach::DetachKeys;
 use super::terminal::{self, RawTerminal};
 use super::typing::Typing;
+use crate::cli::suspend::{Asked, JobControl};
 use crate::cli::{Failure, Signals};
 use crate::client::{Attached, FrameWriter, ReadEnd};
 use crate::protocol::frame::{Frame, FrameReader};
@@ -41,12 +42,18 @@ pub(super) enum Ended {
     ServerGone,
     /// A signal asked this client to end.
     Signal(&'static str),
+    /// Job control asked for something.
+    Job(Asked),
 }
 
 impl Session {
     /// Shows the pane until something ends it. The terminal is itself again
     /// afterwards.
-    pub(super) async fn run(mut self, attached: Attached) -> Result<(Ended, Vec<String>), Failure> {
+    pub(super) async fn run(
+        mut self,
+        attached: Attached,
+        jobs: &mut JobControl,
+    ) -> Result<(Ended, Vec<String>), Failure> {
         // Signals first: from here on none may end the process by itself.
         let mut signals = Signals::new().map_err(|error| Failure::Io("wait for signals", error))?;
         let raw = RawTerminal::enter().map_err(|error| Failure::Io("set the terminal", error))?;
@@ -64,6 +71,7 @@ impl Session {
             ended = send(writer, typed, keys, *read_only, &mut lost) => ended,
             ended = show(frames, &raw, *history, notices) => ended,
             name = signals.next() => Ok(Ended::Signal(name)),
+            asked = jobs.next() => Ok(Ended::Job(asked)),
         };
         drop(raw);
         if lost > 0 {

@@ -58,6 +58,22 @@ impl RawTerminal {
         Ok(Self { before })
     }
 
+    /// Gives the terminal back for a while: it is itself again.
+    #[cfg(feature = "tui")]
+    pub(crate) fn leave(&self) {
+        self.before.restore();
+    }
+
+    /// Takes the terminal again, whatever its modes are by now.
+    #[cfg(feature = "tui")]
+    pub(crate) fn take(&self) -> io::Result<()> {
+        let mut raw = self.before.termios.clone();
+        raw.make_raw();
+        self.before.restored.store(false, Ordering::Relaxed);
+        TAKEN.store(true, Ordering::Relaxed);
+        tcsetattr(io::stdin(), OptionalActions::Now, &raw).map_err(io::Error::from)
+    }
+
     /// Offers the terminal to the server that is at the other end. It is opened
     /// anew for that: without waiting is a property of the open file, and the one
     /// of standard output is also that of the shell. It can only be written.

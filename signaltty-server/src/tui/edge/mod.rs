@@ -27,7 +27,7 @@ use self::streams::Streams;
 use super::model::{Dirty, Model};
 use super::msg::{BEAT, Effect, Msg};
 use super::update::{update, waits};
-use crate::cli::{Context, Failure, RawTerminal, Signals};
+use crate::cli::{self, Asked, Context, Failure, JobControl, RawTerminal, Signals};
 
 /// Messages of tasks that may wait for the loop; a task that finds no room waits.
 const WAITING: usize = 256;
@@ -64,7 +64,7 @@ pub(crate) async fn run(context: &Context, model: Model) -> Result<Ended, Failur
     end_with_a_panic();
     let result = App::new(context, model)
         .map_err(|error| Failure::Io("use the terminal", error))?
-        .run(&mut signals)
+        .run(&mut signals, &raw)
         .await;
     drop(raw);
     result.map_err(|error| Failure::Io("use the terminal", error))
@@ -101,7 +101,7 @@ impl App {
     fn new(context: &Context, model: Model) -> io::Result<Self> {
         let (sender, messages) = mpsc::channel(WAITING);
         let mut out = Out::open()?;
-        let painter = Painter::new(&model.gui);
+        let mut painter = Painter::new(&model.gui);
         out.push(painter.enter(model.gui.mouse).as_bytes());
         Ok(Self {
             input: input::start()?,
@@ -119,7 +119,8 @@ impl App {
         })
     }
 
-    async fn run(mut self, signals: &mut Signals) -> io::Result<Ended> {
+    async fn run(mut self, signals: &mut Signals, raw: &RawTerminal) -> io::Result<Ended> {
+        let mut jobs = JobControl::new()?;
         let mut beat = tokio::time::interval(BEAT);
         beat.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Skip);
         loop {
@@ -136,6 +137,7 @@ impl App {
             tokio::select! {
                 biased;
                 name = signals.next() => return Ok(Ended::Signal(name)),
+                asked = jobs.next() => self.job(asked, &mut jobs, raw).await?,
                 typed = self.input.recv() => match typed {
                     Some(Ok(msg)) => self.typed(msg),
                     Some(Err(_)) | None => return Ok(Ended::Closed),
@@ -152,6 +154,28 @@ impl App {
                 }
             }
         }
+    }
+
+    /// Stops where that is asked, with the terminal given back, and takes it again
+    /// afterwards. A terminal that the shell had looks and behaves as it left it.
+    async fn job(
+        &mut self,
+        asked: Asked,
+        jobs: &mut JobControl,
+        raw: &RawTerminal,
+    ) -> io::Result<()> {
+        // All is drawn anew.
+        self.out.forget();
+        if asked == Asked::Stop {
+            raw.leave();
+        }
+        jobs.obey(asked).await;
+        raw.take()?;
+        self.out.push(self.painter.enter(self.model.gui.mouse).as_bytes());
+        // Whoever is in the background is not told of another size.
+        let (cols, rows) = cli::terminal_size()?;
+        self.take(Msg::Resized(cols, rows));
+        Ok(())
     }
 
     /// What a person did; its echo may be drawn at once.

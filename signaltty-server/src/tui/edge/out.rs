@@ -42,6 +42,12 @@ impl Out {
         !self.pending.is_empty()
     }
 
+    /// Drops what waits.
+    pub(super) fn forget(&mut self) {
+        self.pending.clear();
+        self.written = 0;
+    }
+
     /// Waits for the terminal and goes on.
     pub(super) async fn flush(&mut self) -> io::Result<()> {
         if let Some(terminal) = &self.terminal {
@@ -69,8 +75,7 @@ impl Out {
                 Err(error) => return Err(error),
             }
         }
-        self.pending.clear();
-        self.written = 0;
+        self.forget();
         Ok(())
     }
 }

@@ -37,8 +37,10 @@ impl Painter {
     }
 
     /// What makes the terminal a screen of its own: the other screen, framed
-    /// pastes, focus reports, and the mouse where it is wanted.
-    pub(super) fn enter(&self, mouse: bool) -> String {
+    /// pastes, focus reports, and the mouse where it is wanted. Everything is drawn
+    /// on it anew.
+    pub(super) fn enter(&mut self, mouse: bool) -> String {
+        (self.whole, self.cursor) = (true, None);
         let mouse = if mouse { "\x1b[?1000h\x1b[?1002h\x1b[?1006h" } else { "" };
         format!("\x1b[?1049h\x1b[?2004h\x1b[?1004h{mouse}\x1b[?25l\x1b[2J")
     }
