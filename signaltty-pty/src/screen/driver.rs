@@ -200,6 +200,12 @@ impl Driver<'_> {
     /// region, as xterm does. No sequence could put it back outside of it.
     pub(super) fn restore_cursor(&mut self) {
         self.term.restore_cursor_position();
+        self.stay_in_region();
+    }
+
+    /// With lines counted from the region's top no position outside of it can be
+    /// said, so none is kept from before.
+    fn stay_in_region(&mut self) {
         if self.term.mode().contains(TermMode::ORIGIN) {
             let (top, bottom) = self.shadow.region;
             let inside = self.row().clamp(top, bottom - 1);
@@ -227,6 +233,7 @@ impl Driver<'_> {
                 let [_, keyboard] = &mut self.shadow.keyboards;
                 *keyboard = Keyboard::default();
             }
+            self.stay_in_region();
         }
     }
 
