@@ -151,6 +151,13 @@ impl Filter {
             input.flush(sink);
             self.deliver(sink);
         }
+        if self.state == State::Text && byte == ST {
+            // The parser would end a device control string by it, where it is a
+            // part of a character, as of U+2733. No other terminal for UTF-8 does.
+            input.at -= 1;
+            input.flush(sink);
+            input.skip(1);
+        }
         if self.state == State::Control && byte == b'p' && self.unfinished == b"\x1b[!" {
             input.flush(sink);
             sink(Piece::SoftReset);
@@ -318,6 +325,8 @@ const BEL: u8 = 0x07;
 const CAN: u8 = 0x18;
 const SUB: u8 = 0x1a;
 const ESC: u8 = 0x1b;
+/// The end of a string where characters have eight bits.
+const ST: u8 = 0x9c;
 
 #[cfg(test)]
 mod tests {
@@ -374,6 +383,12 @@ mod tests {
                 assert_eq!(filter.unfinished(), expected, "{}", input.escape_ascii());
             }
         }
+    }
+
+    #[test]
+    fn a_string_does_not_end_inside_a_character() {
+        let (passed, ..) = run(&["\x1bPtmux;\u{2733}still\x1b\\after".as_bytes()]);
+        assert_eq!(passed, b"\x1bPtmux;\xe2\xb3still\x1b\\after");
     }
 
     #[test]

@@ -115,6 +115,8 @@ fn a_repaint_is_equal_and_stays_equal() {
         b"\x1b[>1u\x1b[>5u\x1b[=7;2u\x1b[>4;2m\x1b[?1h\x1b=\x1b[?1004h\x1b[?5h",
         b"\x1b[4h\x1b[20h\x1b[?7linsert",
         b"\x1b[2r\x1b[?6h\x1b[u",
+        // The second byte of U+2733 ends no string.
+        b"a\x1bP$q\xe2\x9c\xb3b",
         // Its row of before lies outside of the lines that are counted now.
         b"line\x1b[?1049h\x1b[2;4r\x1b[?6h\x1b[Hin\x1b[?1049l",
     ] {
