@@ -4,7 +4,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::{Command, Config, ContinueFailure, Delivery, Forgotten};
-use crate::agent::{AgentReport, AgentSessionId, Anchor, Fingerprint, FoundAgent, TurnRecord};
+use crate::agent::{
+    AgentReport, AgentSessionId, Anchor, Fingerprint, FoundAgent, ProcessMark, TurnRecord,
+};
 use crate::id::{InstanceId, NotificationId, PaneId, RequestId};
 use crate::pane::ExitStatus;
 use crate::restore::Refusal;
@@ -38,6 +40,14 @@ pub enum Input {
         instance: InstanceId,
         /// All agents among them, parents first.
         found: Vec<FoundAgent>,
+    },
+    /// The process that [reported](super::Session::reporter) a session was looked
+    /// for and is gone.
+    ReporterGone {
+        /// The instance in whose tree it was.
+        instance: InstanceId,
+        /// Which.
+        process: ProcessMark,
     },
     /// A process was started, or could not be.
     Spawned {

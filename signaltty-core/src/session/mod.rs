@@ -58,7 +58,7 @@ pub use line::{TITLE_CHARS, plain_line};
 pub use private::{Forget, Forgotten};
 pub use recover::RecoveryConfig;
 pub use refused::CommandError;
-pub use reported::SessionReport;
+pub use reported::{Reporter, SessionReport};
 pub use view::{PaneView, TabView, WorkspaceView};
 pub use watch::{Awaited, Baseline, BaselineError, IdentityChanged};
 
@@ -193,7 +193,9 @@ struct Run {
     home: Option<(PathBuf, ConfigEnv)>,
     /// The agent that a person started in it, where it is a shell.
     followed: Option<(AgentKind, ProcessMark)>,
-    /// The options with which that agent was started.
+    /// The process of an agent without an adapter that reported its session.
+    reporter: Option<(AgentKind, ProcessMark)>,
+    /// The options with which the followed agent was started.
     options: LaunchOptions,
     /// The end of such an agent, in case that a shutdown follows closely.
     left: Option<Ended>,
@@ -308,6 +310,9 @@ impl Session {
             Input::Report { instance, report } => self.report(now, instance, report, &mut out),
             Input::AgentsFound { instance, found } => {
                 self.agents_found(now, instance, &found, &mut out);
+            }
+            Input::ReporterGone { instance, process } => {
+                self.reporter_gone(now, instance, process, &mut out);
             }
             Input::Spawned { instance, result } => self.spawned(now, instance, result, &mut out),
             Input::Exited { instance, status, last_line } => {

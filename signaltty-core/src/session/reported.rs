@@ -16,7 +16,9 @@ use super::{
     CommandError, Effect, Event, PaneVerdict, Program, Reply, Run, Session, SpawnCommand,
     VerdictWord, publish, reply,
 };
-use crate::agent::{AgentKind, AgentPlace, AgentSessionId, Conversation, ReportedArgv, SavedAgent};
+use crate::agent::{
+    AgentKind, AgentPlace, AgentSessionId, Conversation, ProcessMark, ReportedArgv, SavedAgent,
+};
 use crate::env::ConfigEnv;
 use crate::id::{InstanceId, PaneId, RequestId};
 use crate::pane::Attention;
@@ -32,6 +34,17 @@ pub struct SessionReport {
     pub id: Option<AgentSessionId>,
     /// The command that reopens it, [checked](ReportedArgv::check).
     pub argv: Option<ReportedArgv>,
+    /// Where it runs, of an agent without an adapter and as far as it was seen.
+    pub from: Option<Reporter>,
+}
+
+/// The process of a pane that said something of its session.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reporter {
+    /// The job of the pane's terminal that it is, or the pane's own process.
+    pub process: ProcessMark,
+    /// Where it was started, in the spelling that was used.
+    pub cwd: PathBuf,
 }
 
 impl Session {
@@ -105,8 +118,9 @@ impl Session {
         let Some(entry) = self.panes.get_mut(&pane) else {
             return Ok(());
         };
-        let SessionReport { kind, id, argv } = report;
-        let cwd = entry.record.cwd.clone();
+        let SessionReport { kind, id, argv, from } = report;
+        let cwd = from.as_ref().map_or_else(|| entry.record.cwd.clone(), |from| from.cwd.clone());
+        let reporter = from.map(|from| (kind.clone(), from.process));
         if let Some(agent) = &entry.record.agent {
             if agent.resumable().is_some() {
                 // R7: only a conversation that can be recognised takes its place.
@@ -117,7 +131,12 @@ impl Session {
                 if let Some(agent) = &mut entry.edit().agent {
                     agent.reported_argv = argv.or_else(|| agent.reported_argv.take());
                     agent.place = AgentPlace::Shell;
+                    if let Some(conversation) = &mut agent.conversation {
+                        // It may have been opened somewhere else this time.
+                        conversation.cwd = cwd;
+                    }
                 }
+                entry.run.reporter = reporter;
                 self.save.changed(now.mono);
                 return Ok(());
             }
@@ -131,8 +150,40 @@ impl Session {
             place: AgentPlace::Shell,
             ..SavedAgent::new(kind)
         });
+        entry.run.reporter = reporter;
         self.save.changed(now.mono);
         Ok(())
+    }
+
+    /// The process that reported a session of the agent which a pane holds,
+    /// while it is not known to have ended.
+    pub fn reporter(&self, instance: InstanceId) -> Option<ProcessMark> {
+        let entry = self.panes.get(self.instances.get(&instance)?)?;
+        entry.reports().filter(|_| entry.is_shell(instance))
+    }
+
+    /// That process was looked for and is gone.
+    pub(super) fn reporter_gone(
+        &mut self,
+        now: Now,
+        instance: InstanceId,
+        process: ProcessMark,
+        out: &mut Vec<Effect>,
+    ) {
+        if self.is_stopping() || self.reporter(instance) != Some(process) {
+            return;
+        }
+        let Some(pane) = self.instances.get(&instance).copied() else {
+            return;
+        };
+        let Some(entry) = self.panes.get_mut(&pane) else {
+            return;
+        };
+        entry.run.reporter = None;
+        entry.leave(now);
+        self.save.changed(now.mono);
+        publish(out, Event::PaneUpdated { pane });
+        self.tell_shared(now, pane, out);
     }
 
     /// A person resumes a pane whose agent said how.

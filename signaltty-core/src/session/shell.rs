@@ -82,21 +82,13 @@ impl Session {
             return;
         };
         entry.drop_decision(pane, out);
-        let doing = entry.record.lifecycle;
         entry.run.followed = None;
         entry.run.options = LaunchOptions::default();
         entry.run.home = None;
         entry.run.candidate = None;
-        let held = entry.record.agent.as_ref().filter(|agent| agent.place == AgentPlace::Shell);
-        match held.map(|a| a.conversation.is_some() || a.reported_argv.is_some()) {
-            Some(true) => {
-                entry.run.left = Some(Ended { at: now.mono, by_user: false, doing });
-                if let Some(agent) = &mut entry.edit().agent {
-                    agent.place = AgentPlace::Left;
-                }
-            }
-            Some(false) => entry.edit().agent = None,
-            None => {}
+        // What another agent reported of itself ends with that one.
+        if entry.reports().is_none() {
+            entry.leave(now);
         }
         self.save.changed(now.mono);
         self.clear_request(now, pane, out);
@@ -105,8 +97,31 @@ impl Session {
 }
 
 impl PaneEntry {
+    /// The agent in its shell ended, and the shell goes on.
+    pub(super) fn leave(&mut self, now: Now) {
+        let doing = self.record.lifecycle;
+        let held = self.record.agent.as_ref().filter(|agent| agent.place == AgentPlace::Shell);
+        match held.map(|a| a.conversation.is_some() || a.reported_argv.is_some()) {
+            Some(true) => {
+                self.run.left = Some(Ended { at: now.mono, by_user: false, doing });
+                if let Some(agent) = &mut self.edit().agent {
+                    agent.place = AgentPlace::Left;
+                }
+            }
+            Some(false) => self.edit().agent = None,
+            None => {}
+        }
+    }
+
+    /// The process that reported the session which is saved of its agent.
+    pub(super) fn reports(&self) -> Option<ProcessMark> {
+        let (kind, process) = self.run.reporter.as_ref()?;
+        let agent = self.record.agent.as_ref().filter(|agent| agent.kind == *kind)?;
+        (agent.place == AgentPlace::Shell).then_some(*process)
+    }
+
     /// It runs what it was started with, and that is no agent.
-    fn is_shell(&self, instance: InstanceId) -> bool {
+    pub(super) fn is_shell(&self, instance: InstanceId) -> bool {
         let own = self.record.agent.as_ref().is_some_and(|a| a.place == AgentPlace::Own);
         self.state == PaneState::Live { instance } && !self.run.reopened && !own
     }

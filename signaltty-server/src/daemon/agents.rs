@@ -219,25 +219,29 @@ pub(crate) fn look_later(
     later.abort_handle()
 }
 
-/// Looks for agents in a shell, without one that is known or with one.
+/// Looks for agents in a shell, without one that is known or with one, and for
+/// the process that reported a session.
 pub(crate) fn scout(
     adapters: Adapters,
     (instance, root): (InstanceId, ProcessMark),
-    followed: bool,
+    (followed, reporter): (bool, Option<ProcessMark>),
     events: mpsc::Sender<Event>,
 ) {
     tokio::spawn(async move {
-        let look = attempt(LOOK_LIMIT, move |_| scout::look(&adapters, root, followed)).await;
+        let look = attempt(LOOK_LIMIT, move |_| {
+            let gone = reporter.filter(|process| !scout::runs(*process));
+            (scout::look(&adapters, root, followed), gone)
+        });
         // Without an answer nothing is known; the next look comes with the next
         // output.
-        let found = match look {
-            Ok(found) => Some(found),
+        let (found, gone) = match look.await {
+            Ok((found, gone)) => (Some(found), gone),
             Err(why) => {
                 tracing::warn!("a look at the processes of a pane {why}");
-                None
+                (None, None)
             }
         };
-        let _ = events.send(Event::Scouted { instance, found }).await;
+        let _ = events.send(Event::Scouted { instance, found, gone }).await;
     });
 }
 

@@ -116,15 +116,16 @@ impl Launches {
         self.by_instance.values().find(|launch| same_secret(launch.secret.as_str(), secret))
     }
 
-    /// Finds the launch that a report of an agent without an adapter comes from:
-    /// one in which no agent with an adapter runs.
+    /// Finds the launch that a report of an agent without an adapter comes from,
+    /// one in which no agent with an adapter runs, and the processes from the one
+    /// that reports up to the launch's own.
     pub(crate) fn attribute_unknown(
         &self,
         (host, adapters): (&dyn AgentHost, &Adapters),
         peer: Option<u32>,
         kind: &AgentKind,
         secret: &str,
-    ) -> Result<&LaunchRecord, Unattributed> {
+    ) -> Result<(&LaunchRecord, Vec<ProcessInfo>), Unattributed> {
         let launch = self.named(secret).ok_or(Unattributed::UnknownLaunch)?;
         if let Some(runs) = &launch.kind {
             let (reported, runs) = (kind.to_string(), runs.to_string());
@@ -132,7 +133,7 @@ impl Launches {
         }
         let line = line_of(host, peer, &launch.view)?;
         let inside = |process: &ProcessInfo| adapters.recognise(&process.argv).is_some();
-        if line.iter().any(inside) { Err(Unattributed::Nested) } else { Ok(launch) }
+        if line.iter().any(inside) { Err(Unattributed::Nested) } else { Ok((launch, line)) }
     }
 
     /// Finds the launch that a report comes from.

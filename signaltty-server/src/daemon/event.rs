@@ -84,7 +84,12 @@ pub(crate) enum Event {
     Observed { instance: InstanceId, process: ProcessMark, reports: Vec<AgentReport> },
     /// The processes of a pane without an agent of its own were looked at.
     /// Without a result where the look did not come to an end.
-    Scouted { instance: InstanceId, found: Option<Vec<FoundAgent>> },
+    Scouted {
+        instance: InstanceId,
+        found: Option<Vec<FoundAgent>>,
+        /// The process that had reported a session, where it is gone.
+        gone: Option<ProcessMark>,
+    },
     /// Preflight came to an end.
     Preflighted { pane: PaneId, request: Option<RequestId>, result: Result<Fingerprint, Refusal> },
     /// The record that a witness named was read.

@@ -287,7 +287,7 @@ impl Daemon {
                 self.look_at_output(instance);
             }
             Event::LookAgain { instance } => self.look_is_due(instance),
-            Event::Scouted { instance, found } => self.scouted(instance, found),
+            Event::Scouted { instance, found, gone } => self.scouted(instance, found, gone),
             Event::Looked { instance, process, reports } => {
                 self.looked(instance, process, reports);
             }

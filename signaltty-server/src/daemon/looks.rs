@@ -26,9 +26,17 @@ impl Daemon {
     }
 
     /// The processes of a pane without an agent of its own were looked at.
-    pub(super) fn scouted(&mut self, instance: InstanceId, found: Option<Vec<FoundAgent>>) {
+    pub(super) fn scouted(
+        &mut self,
+        instance: InstanceId,
+        found: Option<Vec<FoundAgent>>,
+        gone: Option<ProcessMark>,
+    ) {
         if let Some(looking) = self.looking(instance) {
             looking.ended();
+        }
+        if let Some(process) = gone {
+            self.input(Input::ReporterGone { instance, process });
         }
         if let Some(found) = found {
             self.input(Input::AgentsFound { instance, found });
@@ -91,9 +99,11 @@ impl Daemon {
             return;
         };
         let (root, followed) = (scout::mark(&shell.view), launch.kind.is_some());
+        let reporter = self.session.reporter(instance);
         if self.looking(instance).is_some_and(Looking::begin) {
             let adapters = self.adapters.clone();
-            agents::scout(adapters, (instance, root), followed, self.events.clone());
+            let known = (followed, reporter);
+            agents::scout(adapters, (instance, root), known, self.events.clone());
         }
     }
 

@@ -61,6 +61,7 @@ mod recovery;
 #[cfg(test)]
 mod refused;
 mod replies;
+mod reporter;
 mod reports;
 mod resolve;
 mod saver;

@@ -9,7 +9,7 @@ use signaltty_core::session::{Command, Input, SessionReport};
 
 use super::event::Peer;
 use super::event_loop::Daemon;
-use super::scout;
+use super::{reporter, scout};
 use crate::protocol::{AgentHook, AgentSession, HookAnswer, WireError, code};
 
 /// An agent that says nothing else of itself.
@@ -73,6 +73,7 @@ impl Daemon {
             let message = format!("the report of {kind} was dropped: {reason}");
             WireError::new(code::FORBIDDEN, message)
         };
+        let mut from = None;
         let instance = if self.adapters.of(&kind).is_some() {
             let (adapter, view) = self.reporter(peer, &kind, &hook).map_err(foreign)?;
             if let Some(id) = &id {
@@ -84,13 +85,14 @@ impl Daemon {
             view.instance
         } else {
             let around: (&dyn AgentHost, _) = (&*self.host, &self.adapters);
-            self.launches
+            let (launch, line) = self
+                .launches
                 .attribute_unknown(around, peer.pid, &kind, &hook.launch)
-                .map_err(|reason| foreign(reason.to_string()))?
-                .view
-                .instance
+                .map_err(|reason| foreign(reason.to_string()))?;
+            from = reporter::of(&self.host, &line);
+            launch.view.instance
         };
-        Ok(Command::ReportSession { instance, report: SessionReport { kind, id, argv } })
+        Ok(Command::ReportSession { instance, report: SessionReport { kind, id, argv, from } })
     }
 
     /// Looks once more which agent runs in the shell of a launch; whether it is

@@ -118,8 +118,13 @@ pub(crate) fn mark(view: &InstanceView) -> ProcessMark {
     ProcessMark { pid: view.pid, start_ticks: view.start_ticks }
 }
 
+/// Whether exactly this process is there still.
+pub(crate) fn runs(process: ProcessMark) -> bool {
+    reader().job(process.pid).is_some_and(|job| job.start_ticks == process.start_ticks)
+}
+
 /// The directory as the shell spells it, where that is the same one (C056).
-fn spelled(cwd: PathBuf, env: &[(OsString, OsString)]) -> PathBuf {
+pub(super) fn spelled(cwd: PathBuf, env: &[(OsString, OsString)]) -> PathBuf {
     let named = env.iter().find(|(name, _)| name == OsStr::new("PWD"));
     let named = named.map(|(_, value)| Path::new(value)).filter(|path| path.is_absolute());
     match named.and_then(|path| Some((path, std::fs::canonicalize(path).ok()?))) {

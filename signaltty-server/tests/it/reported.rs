@@ -3,6 +3,7 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
+use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
@@ -10,7 +11,7 @@ use crate::by_hand::Stage;
 use crate::support::wait_until;
 
 /// Notes how it was started, then does what it is told.
-const AGENT: &str = "#!/bin/sh\necho \"$#:$*\" >>\"$HOME/ran\"\necho begun\n\
+const AGENT: &str = "#!/bin/sh\necho \"$#:$*\" >>\"$HOME/ran\"\npwd >>\"$HOME/at\"\necho begun\n\
                      while read -r line; do eval \"$line\"; done\n";
 
 const A: &str = "11111111-1111-4111-8111-111111111111";
@@ -63,6 +64,12 @@ impl Stage {
     fn ran(&self) -> Vec<String> {
         let ran = fs::read_to_string(self.home.path("ran")).unwrap_or_default();
         ran.lines().map(str::to_owned).collect()
+    }
+
+    /// Where it was started last.
+    fn at(&self) -> PathBuf {
+        let at = fs::read_to_string(self.home.path("at")).unwrap_or_default();
+        at.lines().last().unwrap_or_default().into()
     }
 
     /// Resumes a pane, which must run `my-agent` with these arguments.
@@ -204,6 +211,59 @@ fn c049_c118_only_the_panes_agent_reports_and_only_what_can_be_run() {
 }
 
 #[test]
+fn d23_a_reported_session_is_reopened_where_its_agent_was_started() {
+    let mut stage = stage();
+    let pane = stage.shell();
+    stage.say(&pane, "mkdir sub && cd sub && (exec -a my-agent bash ../../bin/my-agent)", "begun");
+    // As the hook of an agent does it: by a shell that went somewhere else.
+    let report = "report-session --agent my-agent --id one --argv my-agent one";
+    stage.server.type_line(&pane, &format!("sh -c 'cd / && \"$SIGNALTTY\" {report}; true'"));
+    stage.wait_conversation(&pane, "my-agent", "one");
+    let sub = stage.home.work().join("sub");
+    stage.crash_reported();
+    stage.resume_reported(&pane, "1:one");
+    assert_eq!(stage.at(), sub, "not where the shell was started");
+    // What was opened somewhere else by itself is reopened there.
+    let other = stage.home.work().join("other");
+    fs::create_dir(&other).unwrap();
+    stage.say(&pane, &format!("cd {}; echo gone there", other.display()), "gone there");
+    assert_eq!(stage.report(&pane, "", "--agent my-agent --id one"), json!({}));
+    stage.crash_reported();
+    stage.resume_reported(&pane, "1:one");
+    assert_eq!(stage.at(), other);
+}
+
+#[test]
+fn d13_d22_an_agent_that_reported_itself_and_ended_has_left_its_shell() {
+    let mut stage = stage();
+    let begin = |stage: &Stage| {
+        let pane = stage.shell();
+        stage.say(&pane, "my-agent", "begun");
+        let said = stage.report(&pane, "", "--agent my-agent --id one --argv my-agent one");
+        assert_eq!(said, json!({}));
+        stage.wait_conversation(&pane, "my-agent", "one");
+        pane
+    };
+    let left = begin(&stage);
+    stage.server.type_line(&left, "exit 0");
+    stage.wait_agent(&left, "its end", |agent| agent["place"] == "left");
+    // Nothing of it is open there, so it is nobody's second.
+    let open = begin(&stage);
+    assert_eq!(stage.agent(&open)["shared_with"], Value::Null);
+    // The one who types it again has it open again.
+    stage.say(&left, "clear; my-agent", "begun");
+    assert_eq!(stage.report(&left, "", "--agent my-agent --id one"), json!({}));
+    stage.wait_conversation(&left, "my-agent", "one");
+    assert_eq!(stage.agent(&open)["shared_with"], *left);
+    stage.server.type_line(&left, "exit 0");
+    stage.wait_agent(&left, "its end", |agent| agent["place"] == "left");
+    stage.crash_reported();
+    assert_eq!(stage.server.pane(&left)["state"], "restored");
+    assert_eq!(stage.server.pane(&open)["state"], "resumable");
+    stage.resume_reported(&left, "1:one");
+}
+
+#[test]
 fn s0_55_what_was_asked_first_is_not_kept_with_a_name() {
     let mut stage = stage();
     let pane = stage.claude(A, (false, false));
@@ -213,8 +273,8 @@ fn s0_55_what_was_asked_first_is_not_kept_with_a_name() {
     stage.crash(&[&pane, &fresh]);
     let found = stage.home.files_with("canary-prompt");
     // What a pane showed is kept in its tail, and nowhere else.
-    let tail = |path: &std::path::PathBuf| path.starts_with(stage.home.path("state/history"));
+    let tail = |path: &PathBuf| path.starts_with(stage.home.path("state/history"));
     let elsewhere: Vec<_> = found.iter().filter(|path| !tail(path)).collect();
-    assert_eq!(elsewhere, Vec::<&std::path::PathBuf>::new());
+    assert_eq!(elsewhere, Vec::<&PathBuf>::new());
     assert!(!stage.home.files_with(B).is_empty(), "the conversation itself is saved");
 }
