@@ -17,7 +17,8 @@ pub(super) struct Planning {
 }
 
 impl Session {
-    pub(super) fn is_stopping(&self) -> bool {
+    /// Whether it takes no more commands.
+    pub fn is_stopping(&self) -> bool {
         self.phase != Phase::Running
     }
 

@@ -30,7 +30,10 @@ pub(super) async fn run(context: &Context, args: EventsArgs) -> Result<Exit, Fai
                 context.print_json(&event)?;
                 continue;
             }
-            Ok(None) => Failure::new(NO_SERVER, "the server went away"),
+            Ok(None) => Failure::new(
+                NO_SERVER,
+                "the server went away; `signaltty events --from` goes on where this ended",
+            ),
             Err(error) => error.into(),
         };
         // Over a link it goes on where it was, or says what it missed.

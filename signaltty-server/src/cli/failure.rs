@@ -99,7 +99,9 @@ impl Failure {
     /// The exit code.
     pub(crate) fn exit(&self) -> Exit {
         match self {
-            Self::Client(ClientError::NoServer { .. }) => Exit::NoServer,
+            Self::Client(ClientError::NoServer { .. } | ClientError::Closed { .. }) => {
+                Exit::NoServer
+            }
             Self::Client(ClientError::Start(error)) if error.is_refusal() => Exit::Refused,
             Self::Client(ClientError::TimedOut { .. }) => Exit::TimedOut,
             Self::Client(ClientError::Wire(error)) | Self::Failed(error) => of_code(&error.code),
@@ -113,11 +115,11 @@ impl Failure {
     pub(crate) fn wire(&self) -> WireError {
         let code = match self {
             Self::Client(ClientError::Wire(error)) | Self::Failed(error) => return error.clone(),
-            Self::Client(ClientError::NoServer { .. }) => NO_SERVER,
+            Self::Client(ClientError::NoServer { .. } | ClientError::Closed { .. }) => NO_SERVER,
             Self::Client(ClientError::Start(error)) if error.is_refusal() => "STATE_REFUSED",
             Self::Client(ClientError::Start(_)) => "START_FAILED",
             Self::Client(ClientError::TimedOut { .. }) => code::TIMEOUT,
-            Self::Client(ClientError::Closed { .. } | ClientError::Protocol { .. }) => "PROTOCOL",
+            Self::Client(ClientError::Protocol { .. }) => "PROTOCOL",
             Self::Client(_) | Self::Io(..) | Self::Unread => code::IO_ERROR,
             Self::Paths(_) | Self::Usage(_) => USAGE,
         };
@@ -175,7 +177,8 @@ fn of_code(code: &str) -> Exit {
         LINK_LOST => Exit::NoServer,
         // Whether this program or the server found it: the arguments make no sense.
         USAGE | code::BAD_PARAMS => Exit::Usage,
-        NO_SERVER => Exit::NoServer,
+        // One that is about to go is as good as none.
+        NO_SERVER | code::STOPPING => Exit::NoServer,
         code::TIMEOUT => Exit::TimedOut,
         "RESUME_REFUSED" | "NOT_PROVEN" => Exit::Unproven,
         "STATE_REFUSED" | "STATE_LOCKED" => Exit::Refused,
@@ -209,6 +212,7 @@ mod tests {
         let socket = PathBuf::from("/s");
         let limit = Duration::from_secs(1);
         let timed_out = ClientError::TimedOut { what: "x".into(), limit };
+        let closed = ClientError::Closed { socket: socket.clone(), method: "pane.wait".into() };
         let no_server = ClientError::NoServer { socket };
         let cases = [
             (Failure::Client(no_server), Exit::NoServer, "NO_SERVER"),
@@ -223,6 +227,8 @@ mod tests {
             (wire("NOT_RESUMABLE"), Exit::Failed, "NOT_RESUMABLE"),
             (wire("BAD_PARAMS"), Exit::Usage, "BAD_PARAMS"),
             (wire("FORBIDDEN"), Exit::Failed, "FORBIDDEN"),
+            (wire("STOPPING"), Exit::NoServer, "STOPPING"),
+            (Failure::Client(closed), Exit::NoServer, "NO_SERVER"),
         ];
         for (failure, exit, code) in cases {
             assert_eq!(failure.exit(), exit, "{failure:?}");

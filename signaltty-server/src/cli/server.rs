@@ -1,16 +1,14 @@
 //! `status` and `shutdown`.
 
-use std::time::Duration;
-
 use clap::Args;
 use jiff::Timestamp;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::failure::NO_SERVER;
 use super::time::ago;
 use super::{Context, Failure, safe};
-use crate::client::{ClientError, connect_live};
-use crate::protocol::{Empty, Health, Shutdown, Status};
+use crate::client::{ClientError, LONGEST_STOP, Reached, reach};
+use crate::protocol::{Empty, Health, Shutdown, Status, code};
 
 // Arguments of `shutdown`.
 #[derive(Debug, Args)]
@@ -33,15 +31,20 @@ pub(super) async fn status(context: &Context) -> Result<(), Failure> {
 
 /// Runs `shutdown`. Never starts a server only to stop it.
 pub(super) async fn shutdown(context: &Context, args: ShutdownArgs) -> Result<(), Failure> {
-    let mut client = match connect_live(&context.paths).await {
+    let mut client = match reach(&context.paths).await {
         Err(ClientError::NoServer { socket }) => {
             let message = format!("no server listens on {}, nothing to stop", socket.display());
             return Err(Failure::new(NO_SERVER, message));
         }
-        other => other?,
+        Ok(Reached::Live(client) | Reached::Stopping(client)) => client,
+        Err(error) => return Err(error.into()),
     };
     let params = Shutdown { force: args.force, continue_turns: args.continue_turns };
-    let value: Value = client.call("server.shutdown", &params).await?;
+    let value = match client.call("server.shutdown", &params).await {
+        // Somebody was faster. Whether turns were marked is for them to know.
+        Err(error) if error.has_code(code::STOPPING) && !args.continue_turns => json!({}),
+        asked => asked?,
+    };
     client.closed(LONGEST_STOP).await?;
     context.answer("server.shutdown", value, |_: &Value| String::new())
 }
@@ -121,9 +124,6 @@ fn health(health: &Health) -> String {
         None => safe(&health.state),
     }
 }
-
-/// Longer than a server waits for its panes.
-const LONGEST_STOP: Duration = Duration::from_secs(20);
 
 #[cfg(test)]
 mod tests {

@@ -6,9 +6,11 @@ use clap::Args;
 use jiff::SignedDuration;
 use serde_json::Value;
 
+use super::failure::NO_SERVER;
 use super::progress::Spinner;
 use super::{Context, Failure, safe};
-use crate::protocol::{PaneWait, Waited};
+use crate::client::ClientError;
+use crate::protocol::{PaneWait, Waited, code};
 
 // Arguments of `wait`.
 #[derive(Debug, Args)]
@@ -37,14 +39,33 @@ pub(super) async fn run(context: &Context, args: WaitArgs) -> Result<(), Failure
         after: args.after,
         timeout_ms: Some(u64::try_from(args.timeout.as_millis()).unwrap_or(u64::MAX)),
     };
+    let pane = params.pane.clone();
     let mut client = context.client().await?;
-    let value: Value =
-        Spinner::new(context, what).during(client.call("pane.wait", &params)).await?;
+    let asked = client.call("pane.wait", &params);
+    let value: Value = match Spinner::new(context, what).during(asked).await {
+        // Over a link it may be the link that ended.
+        Err(error) if context.host.is_none() && has_gone(&error) => return Err(gone(&pane)),
+        asked => asked?,
+    };
     let human = |waited: &Waited| match &waited.baseline {
         Some(baseline) => format!("{} {}\n", safe(&waited.reached), safe(baseline)),
         None => format!("{}\n", safe(&waited.reached)),
     };
     context.answer("pane.wait", value, human)
+}
+
+fn has_gone(error: &ClientError) -> bool {
+    error.is_end() || error.has_code(code::STOPPING)
+}
+
+/// What runs in a pane ends with its server, so nothing that is waited for can
+/// come any more.
+fn gone(pane: &str) -> Failure {
+    let message = format!(
+        "the server went away while {pane} was waited for, and what ran in its panes ended with \
+         it; `signaltty ls` shows what is left"
+    );
+    Failure::new(NO_SERVER, message)
 }
 
 fn duration(text: &str) -> Result<Duration, String> {

@@ -25,7 +25,10 @@ pub enum ClientError {
     Wire(WireError),
     /// The connection ended where an answer was due. Nobody knows whether what was
     /// asked for was done.
-    #[error("the server closed the connection on {method} ({})", .socket.display())]
+    #[error(
+        "the server on {} went away before it answered {method}; whether that was done is not \
+         known", .socket.display()
+    )]
     Closed {
         /// Where the server listened.
         socket: PathBuf,
@@ -81,12 +84,23 @@ impl ClientError {
         Self::TimedOut { what: what.to_owned(), limit }
     }
 
+    /// What became of a request that could not be written.
+    pub(super) fn writing(socket: &Path, method: &str, source: io::Error) -> Self {
+        match is_end(&source) {
+            true => Self::closed(socket, method),
+            false => Self::io("write to", socket, source),
+        }
+    }
+
+    pub(super) fn closed(socket: &Path, method: &str) -> Self {
+        Self::Closed { socket: socket.to_owned(), method: method.to_owned() }
+    }
+
     /// Whether the connection ended before anything was answered on it.
-    pub(super) fn is_end(&self) -> bool {
-        use io::ErrorKind::{BrokenPipe, ConnectionReset};
+    pub(crate) fn is_end(&self) -> bool {
         match self {
             Self::Closed { .. } => true,
-            Self::Io { source, .. } => matches!(source.kind(), BrokenPipe | ConnectionReset),
+            Self::Io { source, .. } => is_end(source),
             _ => false,
         }
     }
@@ -95,4 +109,11 @@ impl ClientError {
     pub fn has_code(&self, code: &str) -> bool {
         matches!(self, Self::Wire(error) if error.code == code)
     }
+}
+
+/// Whether an error of a connection is no more than its end, as the end of the
+/// other side gives it.
+pub(super) fn is_end(error: &io::Error) -> bool {
+    use io::ErrorKind::{BrokenPipe, ConnectionReset};
+    matches!(error.kind(), BrokenPipe | ConnectionReset)
 }

@@ -10,6 +10,7 @@ use bytes::BytesMut;
 use tokio::io::{AsyncRead, AsyncReadExt as _};
 
 use super::ClientError;
+use super::error::is_end;
 
 /// Reads lines.
 #[derive(Debug)]
@@ -26,8 +27,6 @@ pub(super) struct LineReader<R> {
 pub(super) enum LineError {
     /// It has more bytes than allowed.
     TooLong(usize),
-    /// The connection ended inside a line.
-    Cut,
     /// The connection failed.
     Io(io::Error),
 }
@@ -36,7 +35,6 @@ impl LineError {
     pub(super) fn at(self, socket: &Path) -> ClientError {
         let what = match self {
             Self::TooLong(limit) => format!("the server sent a line of more than {limit} bytes"),
-            Self::Cut => "the server closed the connection inside a line".to_owned(),
             Self::Io(source) => return ClientError::io("read from", socket, source),
         };
         ClientError::Protocol { socket: socket.to_owned(), what }
@@ -48,8 +46,10 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
         Self { reader, buffer: BytesMut::with_capacity(FIRST_READ), searched: 0, limit }
     }
 
-    /// The next line without its newline; `None` at the end of the connection.
-    /// May be dropped while it waits without losing bytes.
+    /// The next line without its newline; `None` at the end of the connection,
+    /// also where that comes inside a line, or as a reset, which a server that is
+    /// killed with something unread leaves. May be dropped while it waits without
+    /// losing bytes.
     pub(super) async fn next(&mut self) -> Result<Option<BytesMut>, LineError> {
         loop {
             let mut fresh = self.buffer.iter().skip(self.searched);
@@ -63,9 +63,11 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
             if self.searched > self.limit {
                 return Err(LineError::TooLong(self.limit));
             }
-            let read = self.reader.read_buf(&mut self.buffer).await;
-            if read.map_err(LineError::Io)? == 0 {
-                return if self.buffer.is_empty() { Ok(None) } else { Err(LineError::Cut) };
+            match self.reader.read_buf(&mut self.buffer).await {
+                Ok(0) => return Ok(None),
+                Ok(_) => {}
+                Err(error) if is_end(&error) => return Ok(None),
+                Err(error) => return Err(LineError::Io(error)),
             }
         }
     }

@@ -32,8 +32,8 @@ pub use error::ClientError;
 pub use events::Events;
 pub(crate) use log::Log;
 pub use pipeline::{Replies, Requests};
+pub(crate) use start::{LONGEST_STOP, Reached, command, reach, wait};
 pub use start::{StartError, connect_live, connect_or_start, start_server};
-pub(crate) use start::{command, wait};
 
 use crate::config::Paths;
 use crate::protocol::{
@@ -95,11 +95,8 @@ impl Client {
         let answer = match (self.lines.next().await, written) {
             (Ok(Some(answer)), _) => answer,
             (Err(error), Ok(())) => return Err(error.at(&self.socket)),
-            (Ok(None), Ok(())) => {
-                let (socket, method) = (self.socket.clone(), method.to_owned());
-                return Err(ClientError::Closed { socket, method });
-            }
-            (_, Err(source)) => return Err(ClientError::io("write to", &self.socket, source)),
+            (Ok(None), Ok(())) => return Err(ClientError::closed(&self.socket, method)),
+            (_, Err(source)) => return Err(ClientError::writing(&self.socket, method, source)),
         };
         let reply: Reply = serde_json::from_slice(&answer)
             .map_err(|error| self.broken(format!("the answer to {method} is no reply: {error}")))?;

@@ -41,7 +41,7 @@ impl Requests {
         let mut line = request_line(&self.socket, &self.requests.to_string(), method, params)?;
         line.push(b'\n');
         let written = self.writer.write_all(&line).await;
-        written.map_err(|source| ClientError::io("write to", &self.socket, source))
+        written.map_err(|source| ClientError::writing(&self.socket, method, source))
     }
 }
 

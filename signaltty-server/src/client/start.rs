@@ -103,15 +103,57 @@ pub async fn connect_or_start(paths: &Paths) -> Result<Client, ClientError> {
 /// The system makes connections for a server that is being killed, and they end
 /// without an answer. So something that changes nothing is asked first, and its
 /// end is taken for the absence of a server. Whatever is asked on the connection
-/// that comes back is asked once.
+/// that comes back is asked once. One that is stopping takes no requests; its end
+/// is waited for.
 ///
 /// # Errors
 ///
 /// [`ClientError::NoServer`] where nobody listens or whoever does leaves without
-/// a word, [`ClientError::TimedOut`] where it does not answer within a minute,
-/// [`ClientError::Wire`] where it takes no more connections.
+/// a word, [`ClientError::TimedOut`] where it does not answer within a minute or
+/// takes too long to stop, [`ClientError::Wire`] where it takes no more
+/// connections.
 pub async fn connect_live(paths: &Paths) -> Result<Client, ClientError> {
-    ready(paths).await.map_err(|error| match error {
+    let until = Instant::now() + LONGEST_STOP;
+    loop {
+        match reach(paths).await? {
+            Reached::Live(client) => return Ok(client),
+            // Another one may be there already.
+            Reached::Stopping(client) => {
+                client.closed(until.saturating_duration_since(Instant::now())).await?;
+            }
+        }
+    }
+}
+
+/// A server that answers.
+pub(crate) enum Reached {
+    /// It has read its state and takes requests.
+    Live(Client),
+    /// It takes none any more; the connection stands until its end.
+    Stopping(Client),
+}
+
+/// Asks whoever listens for something without an effect.
+///
+/// # Errors
+///
+/// Those of [`connect_live`].
+pub(crate) async fn reach(paths: &Paths) -> Result<Reached, ClientError> {
+    let asked = async {
+        let mut client = Client::connect(paths).await?;
+        let status = client.call_within::<_, Value>(LONGEST_LOAD, "server.ping", &Empty {});
+        match status.await {
+            Ok(_) => Ok(Reached::Live(client)),
+            Err(error) if error.has_code(code::STOPPING) => Ok(Reached::Stopping(client)),
+            // A refused connection is closed. Whatever else is refused, it answers:
+            // an older server does not know the method.
+            Err(ClientError::Wire(error)) if !CLOSING.contains(&error.code.as_str()) => {
+                Ok(Reached::Live(client))
+            }
+            Err(error) => Err(error),
+        }
+    };
+    asked.await.map_err(|error| match error {
         error if error.is_end() => ClientError::NoServer { socket: paths.socket.clone() },
         other => other,
     })
@@ -150,7 +192,7 @@ async fn start_unit(paths: &Paths, log: &Log) -> Option<Client> {
         return None;
     }
     let why = match systemctl(&["start", unit::NAME]).await {
-        Ok(_) => match ready(paths).await {
+        Ok(_) => match connect_live(paths).await {
             Ok(client) => return Some(client),
             Err(error) => error.to_string(),
         },
@@ -171,7 +213,7 @@ pub(crate) async fn wait(
     let mut pause = FIRST_PAUSE;
     let mut ended: Option<(ExitStatus, Instant)> = None;
     loop {
-        match ready(paths).await {
+        match connect_live(paths).await {
             Ok(client) => return Ok(client),
             Err(error) if is_passing(&error) => {}
             Err(error) => return Err(error),
@@ -203,27 +245,11 @@ pub(crate) async fn wait(
     }
 }
 
-/// A connection to a server that has read its state. A server listens before
-/// that, and one that may not touch the state ends without an answer.
-async fn ready(paths: &Paths) -> Result<Client, ClientError> {
-    let mut client = Client::connect(paths).await?;
-    let asked = client.call_within::<_, Value>(LONGEST_LOAD, "server.ping", &Empty {});
-    match asked.await {
-        Ok(_) => Ok(client),
-        // A refused connection is closed. Whatever else is refused, it answers:
-        // an older server does not know the method.
-        Err(ClientError::Wire(error)) if !CLOSING.contains(&error.code.as_str()) => Ok(client),
-        Err(error) => Err(error),
-    }
-}
-
-/// Whether it may be because a server is just starting, or ending.
+/// Whether it may be because a server is just starting, or ending: a server
+/// listens before it has read its state, and one that may not touch the state
+/// ends without an answer.
 fn is_passing(error: &ClientError) -> bool {
-    match error {
-        ClientError::NoServer { .. } | ClientError::Protocol { .. } => true,
-        ClientError::Wire(error) => error.code == code::STOPPING,
-        other => other.is_end(),
-    }
+    matches!(error, ClientError::NoServer { .. } | ClientError::Protocol { .. })
 }
 
 /// The command that starts a server for these paths.
@@ -282,7 +308,7 @@ fn said(lines: &[String], log: &Path) -> String {
 }
 
 /// With these a server closes the connection.
-const CLOSING: [&str; 3] = [code::STOPPING, code::RATE_LIMITED, code::FOREIGN_USER];
+const CLOSING: [&str; 2] = [code::RATE_LIMITED, code::FOREIGN_USER];
 
 /// The exit code of a server that leaves the state alone or finds it locked.
 const REFUSED: i32 = 6;
@@ -291,6 +317,9 @@ const LIMIT: Duration = Duration::from_secs(10);
 
 /// How long the holder of the lock may take to listen.
 const GRACE: Duration = Duration::from_secs(2);
+
+/// How long a server may take to stop: longer than it waits for its panes.
+pub(crate) const LONGEST_STOP: Duration = Duration::from_secs(20);
 
 /// How long a server may read its state.
 const LONGEST_LOAD: Duration = Duration::from_secs(60);

@@ -9,7 +9,7 @@ use signaltty_core::env::{ConfigEnv, SavedEnv};
 use signaltty_core::id::{PaneId, TabId, WorkspaceId};
 use signaltty_core::pane::PaneSignal;
 use signaltty_core::session::{
-    Answer as Decision, Command, Input, PaneSpec, QuestionIdError, SwitchChange,
+    Answer as Decision, Command, CommandError, Input, PaneSpec, QuestionIdError, SwitchChange,
 };
 use signaltty_persist::redact::without_keys;
 use tokio::sync::oneshot;
@@ -29,7 +29,10 @@ impl Daemon {
     pub(crate) fn request(&mut self, peer: Peer, request: Request, respond: Respond) {
         let Request { method, params, .. } = request;
         if method == "server.ping" {
-            return answer(respond, Ok(json!({})));
+            // Whoever asks has something else to ask next.
+            let gone = || WireError::new(code::STOPPING, CommandError::Stopping.to_string());
+            let stopping = self.session.is_stopping();
+            return answer(respond, if stopping { Err(gone()) } else { Ok(json!({})) });
         }
         if let Err(error) = self.allow(peer, &method, &params) {
             return answer(respond, Err(error));

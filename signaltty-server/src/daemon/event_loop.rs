@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::thread::JoinHandle;
 
 use signaltty_adapters::{Adapters, ProcHost};
 use signaltty_core::id::{InstanceId, PaneId, RequestId, ServerEpoch};
@@ -130,7 +131,7 @@ pub(crate) struct Daemon {
 }
 
 /// Runs until the session says stop.
-pub(crate) async fn run_loop(parts: Parts) -> Result<(), ServerError> {
+pub(crate) async fn run_loop(parts: Parts) -> Result<Ending, ServerError> {
     let Parts { opened, send, mut receive, settings, clock, epoch, .. } = parts;
     let config = configure::session_config(&settings, &parts.adapters);
     if let Some(error) = &opened.sweep_failure {
@@ -204,12 +205,25 @@ pub(crate) async fn run_loop(parts: Parts) -> Result<(), ServerError> {
     own_dir::give_up(&daemon.children, &daemon.own_dir);
     drop(daemon);
     drop(receive);
-    // Gives up the lock on the directory before the process says it ended.
-    let joined = tokio::task::spawn_blocking(move || (thread.join(), journal.join())).await;
-    if !matches!(joined, Ok((Ok(()), Ok(())))) {
-        tracing::error!("the saver or the recorder of events did not end as it should");
+    Ok(Ending { lost, threads: [thread, journal] })
+}
+
+/// A loop that has ended. Its threads still have the lock on the directory.
+pub(crate) struct Ending {
+    lost: bool,
+    threads: [JoinHandle<()>; 2],
+}
+
+impl Ending {
+    /// Gives up the lock before the process says it ended.
+    pub(crate) async fn give_up(self) -> Result<(), ServerError> {
+        let Self { lost, threads: [saver, journal] } = self;
+        let joined = tokio::task::spawn_blocking(move || (saver.join(), journal.join())).await;
+        if !matches!(joined, Ok((Ok(()), Ok(())))) {
+            tracing::error!("the saver or the recorder of events did not end as it should");
+        }
+        if lost { Err(ServerError::NotSaved) } else { Ok(()) }
     }
-    if lost { Err(ServerError::NotSaved) } else { Ok(()) }
 }
 
 impl Daemon {

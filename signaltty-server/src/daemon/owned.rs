@@ -1,5 +1,6 @@
 //! Taking the state directory.
 
+use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 
 use rustix::io::Errno;
@@ -8,12 +9,16 @@ use signaltty_persist::{Holder, OpenError};
 
 /// Takes it with `open`. A killed server's lock stays for a moment with it, while
 /// its memory is given back, and with a child that it had begun to start, until
-/// that one has ended too: a holder that is gone or going is waited for.
+/// that one has ended too: a holder that is gone or going is waited for. So is
+/// one that does not listen: it is about to end, or about to listen, and then it
+/// is the one to use.
 pub(super) fn owned<T>(mut open: impl FnMut() -> Result<T, OpenError>) -> Result<T, OpenError> {
     let until = Instant::now() + PATIENCE;
     loop {
         match open() {
-            Err(OpenError::Held { holder, .. }) if is_gone(&holder) && Instant::now() < until => {
+            Err(OpenError::Held { holder, .. })
+                if Instant::now() < until && (is_gone(&holder) || !listens(&holder)) =>
+            {
                 std::thread::sleep(PAUSE);
             }
             other => return other,
@@ -26,6 +31,11 @@ pub(super) fn owned<T>(mut open: impl FnMut() -> Result<T, OpenError>) -> Result
 fn is_gone(holder: &Holder) -> bool {
     let pid = holder.pid.and_then(|pid| Pid::from_raw(i32::try_from(pid).ok()?));
     pid.is_some_and(|pid| test_kill_process(pid) == Err(Errno::SRCH) || is_exiting(pid))
+}
+
+/// Whether somebody answers where it said. One that named no place is taken to.
+fn listens(holder: &Holder) -> bool {
+    holder.socket.as_ref().is_none_or(|socket| UnixStream::connect(socket).is_ok())
 }
 
 /// Whether the system takes a process apart, or has done so (proc_pid_stat(5)).
@@ -46,7 +56,7 @@ const FLAGS_AFTER_STATE: usize = 5;
 /// `PF_EXITING` of the kernel's `sched.h`.
 const PF_EXITING: u64 = 0x4;
 
-/// How long the end of a dead server's children is waited for.
+/// How long the end of a dead server's children, or of a server, is waited for.
 const PATIENCE: Duration = Duration::from_secs(3);
 
 /// Between two tries.
@@ -84,6 +94,26 @@ mod tests {
         let refused = owned(|| {
             tries += 1;
             Err::<(), _>(held(me))
+        });
+        assert!(matches!(refused, Err(OpenError::Held { .. })) && tries == 1, "{tries}");
+        // One that has closed its socket, and is about to end.
+        let dir = tempfile::tempdir().unwrap();
+        let socket = dir.path().join("s");
+        let ending = || {
+            let holder = Holder { pid: Some(me), socket: Some(socket.clone()) };
+            OpenError::Held { path: "/state".into(), holder }
+        };
+        let mut tries = 0;
+        let taken = owned(|| {
+            tries += 1;
+            if tries < 3 { Err(ending()) } else { Ok(()) }
+        });
+        assert!(taken.is_ok() && tries == 3, "{taken:?} {tries}");
+        let _listener = std::os::unix::net::UnixListener::bind(&socket).unwrap();
+        tries = 0;
+        let refused = owned(|| {
+            tries += 1;
+            Err::<(), _>(ending())
         });
         assert!(matches!(refused, Err(OpenError::Held { .. })) && tries == 1, "{tries}");
         // Not for ever, either.

@@ -334,10 +334,20 @@ impl Server {
                 logind,
                 tells,
             };
-            let result = run_loop(parts).await;
-            socket_watching.abort();
-            accept.abort();
+            let ending = run_loop(parts).await;
+            // Before the lock is given up: whoever finds the directory free can
+            // take the socket's place, and whoever finds nobody listening waits
+            // for the lock.
+            for task in [socket_watching.abort_handle(), accept.abort_handle()] {
+                task.abort();
+            }
+            // Each has the socket until it is really over.
+            let _ = tokio::join!(socket_watching, accept);
             drop(socket);
+            let result = match ending {
+                Ok(ending) => ending.give_up().await,
+                Err(error) => Err(error),
+            };
             if timeout(LAST_REPLIES, replies.written()).await.is_err() {
                 tracing::warn!("some clients did not take their last reply");
             }

@@ -30,6 +30,7 @@ mod forget;
 mod full_output;
 #[cfg(feature = "tui")]
 mod full_screen;
+mod gone;
 mod history;
 mod hooks;
 mod host;
