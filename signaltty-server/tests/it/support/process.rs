@@ -78,8 +78,19 @@ pub fn wait_gone(processes: &[Process]) {
     wait_until(&what, || !processes.iter().any(Process::runs));
 }
 
+/// Sends a signal. SIGSTOP reaches a process by one of its threads, and the
+/// others go on until that one was scheduled: they are waited for.
 pub fn signal(pid: u32, signal: Signal) {
     kill_process(Pid::from_raw(pid.try_into().unwrap()).unwrap(), signal).unwrap();
+    if signal == Signal::STOP {
+        wait_until("every thread to stop", || {
+            let tasks = fs::read_dir(format!("/proc/{pid}/task")).unwrap().flatten();
+            tasks.map(|task| fs::read_to_string(task.path().join("stat"))).all(|stat| {
+                // One that has ended meanwhile does nothing either.
+                stat.map_or(true, |stat| stat.rsplit(") ").next().unwrap().starts_with('T'))
+            })
+        });
+    }
 }
 
 /// Whether this process ignores a signal, and so what it starts.
