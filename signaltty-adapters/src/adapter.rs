@@ -150,6 +150,19 @@ pub trait AgentAdapter: Send + Sync {
         host: &dyn AgentHost,
     ) -> Result<Anchor, Refusal>;
 
+    /// Says in which directory a conversation goes on by its own record, for one
+    /// that an instance has open and that nothing was saved of yet: agents open
+    /// conversations of other directories, and make checkouts for them (D-23). It
+    /// is then anchored and resumed there. By default the record does not tell,
+    /// and it is the directory in which the agent was started.
+    async fn directory(
+        &self,
+        _conversation: &Conversation,
+        _host: &dyn AgentHost,
+    ) -> Option<PathBuf> {
+        None
+    }
+
     /// Reads what the record says of the newest turn: whether it came to its
     /// end, its last tool call, and whether a prompt of ours stands after the
     /// saved anchor (K6). By default, and where the record does not tell,

@@ -7,7 +7,7 @@ mod common;
 use std::fs;
 use std::path::Path;
 
-use common::record::{anchor, check_edit, continued, host, preflight};
+use common::record::{anchor, check_directory, check_edit, continued, host, preflight};
 use common::{A, ClaudeStage, Z, id};
 use signaltty_adapters::conformance::Stage;
 use signaltty_adapters::testing::{FakeHost, block_on};
@@ -297,4 +297,9 @@ fn d3_no_cut_of_a_record_passes_for_the_saved_one() {
         let extends = preflight(&stage, &saved).is_ok_and(|f| f.relation == Relation::Extends);
         assert!(!extends, "byte {at}");
     }
+}
+
+#[test]
+fn d23_c058_the_record_says_in_which_directory_it_goes_on() {
+    check_directory(ClaudeStage::new());
 }

@@ -17,6 +17,7 @@ mod report;
 mod settings;
 mod turn;
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -146,6 +147,14 @@ impl AgentAdapter for ClaudeAdapter {
     ) -> Result<Anchor, Refusal> {
         preflight::id_has_form(&self.spec, &conversation.id)?;
         Self::scan(conversation, host)?.anchor_anew(conversation.anchor.as_ref())
+    }
+
+    async fn directory(
+        &self,
+        conversation: &Conversation,
+        host: &dyn AgentHost,
+    ) -> Option<PathBuf> {
+        record::directory(conversation, host)
     }
 
     async fn read_turn(&self, conversation: &Conversation, host: &dyn AgentHost) -> TurnRecord {

@@ -2,14 +2,16 @@
 //! named after the project.
 
 use std::fs;
+use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::{Path, PathBuf};
 
+use serde::Deserialize;
 use signaltty_core::agent::{AgentSessionId, Conversation};
 use signaltty_core::env::ConfigEnv;
 use signaltty_core::restore::{FailureCode, Refusal};
 
 use crate::AgentHost;
-use crate::records::io_error;
+use crate::records::{Record, io_error};
 
 /// The directory in which Claude keeps everything.
 pub(super) fn config_dir(env: &ConfigEnv, host: &dyn AgentHost) -> Option<PathBuf> {
@@ -83,6 +85,24 @@ fn find_elsewhere(projects: &Path, file: &str, id: &AgentSessionId) -> Result<Pa
     found.ok_or_else(gone)
 }
 
+/// The directory of the project that a transcript lies below, as its own lines
+/// spell it. Claude works there, wherever it was started.
+pub(super) fn directory(conversation: &Conversation, host: &dyn AgentHost) -> Option<PathBuf> {
+    #[derive(Deserialize)]
+    struct Line {
+        cwd: PathBuf,
+    }
+    let path = find(conversation, host).ok()?;
+    let project = path.parent()?.file_name()?.to_str()?;
+    let record = Record::open(&path).ok()?;
+    let lines = BufReader::new(record.contents().take(MOST_LINES)).split(b'\n');
+    let said = lines.map_while(Result::ok).filter_map(|line| {
+        let line: Line = serde_json::from_slice(&line).ok()?;
+        Some(line.cwd)
+    });
+    said.into_iter().find(|cwd| project_dir(cwd) == project)
+}
+
 /// The name of a project's directory: everything but letters and digits becomes
 /// a dash, counted in the units of UTF-16 as Claude does.
 pub(super) fn project_dir(cwd: &Path) -> String {
@@ -99,6 +119,9 @@ pub(super) fn project_dir(cwd: &Path) -> String {
 fn is_there(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok()
 }
+
+/// How much of a transcript is looked through for its directory.
+const MOST_LINES: u64 = 16 << 20;
 
 /// The most project directories that are looked through.
 const MAX_PROJECTS: usize = 1 << 16;

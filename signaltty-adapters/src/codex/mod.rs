@@ -24,6 +24,7 @@ mod rollout;
 mod turn;
 
 use std::ffi::OsString;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -35,6 +36,7 @@ use signaltty_core::id::InstanceId;
 use signaltty_core::restore::Refusal;
 
 use self::lineage::Lineage;
+use self::rollout::Meta;
 use crate::spec::known_kind;
 use crate::{
     AdapterError, AgentAdapter, AgentHost, AgentSpec, ByHand, HookReport, IdForm, InstanceView,
@@ -136,6 +138,16 @@ impl AgentAdapter for CodexAdapter {
         preflight::id_has_form(&self.spec, &conversation.id)?;
         let lineage = Lineage::read(&self.spec, conversation, host)?;
         lineage.anchor_anew(conversation.anchor.as_ref())
+    }
+
+    async fn directory(
+        &self,
+        conversation: &Conversation,
+        host: &dyn AgentHost,
+    ) -> Option<PathBuf> {
+        let home = record::home(&conversation.config_env, host)?;
+        let path = record::find(&home, &conversation.id).ok()?;
+        Some(Meta::read(&path, &conversation.id).ok()?.cwd)
     }
 
     async fn read_turn(&self, conversation: &Conversation, host: &dyn AgentHost) -> TurnRecord {

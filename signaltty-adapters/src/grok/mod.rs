@@ -17,6 +17,7 @@ mod record;
 mod report;
 mod turn;
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -107,6 +108,14 @@ impl AgentAdapter for GrokAdapter {
     ) -> Result<Anchor, Refusal> {
         preflight::id_has_form(&self.spec, &conversation.id)?;
         record::scan(conversation, host)?.anchor_anew(conversation.anchor.as_ref())
+    }
+
+    async fn directory(
+        &self,
+        conversation: &Conversation,
+        host: &dyn AgentHost,
+    ) -> Option<PathBuf> {
+        record::directory(conversation, host)
     }
 
     async fn read_turn(&self, conversation: &Conversation, host: &dyn AgentHost) -> TurnRecord {

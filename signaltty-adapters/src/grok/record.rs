@@ -104,17 +104,38 @@ fn find_elsewhere(sessions: &Path, id: &AgentSessionId) -> Result<PathBuf, Refus
     found.ok_or_else(gone)
 }
 
+/// The directory that a conversation's summary names.
+pub(super) fn directory(conversation: &Conversation, host: &dyn AgentHost) -> Option<PathBuf> {
+    let info = read_summary(&dir(conversation, host)?).ok()?;
+    (info.id == conversation.id.as_str()).then_some(info.cwd)
+}
+
+#[derive(Deserialize)]
+struct Summary {
+    info: Info,
+}
+
+#[derive(Deserialize)]
+struct Info {
+    id: String,
+    cwd: PathBuf,
+}
+
 fn check_summary(dir: &Path, conversation: &Conversation) -> Result<(), Refusal> {
-    #[derive(Deserialize)]
-    struct Summary {
-        info: Info,
+    let info = read_summary(dir)?;
+    let path = dir.join(SUMMARY);
+    if info.id != conversation.id.as_str() {
+        return Err(damaged(&path, "names another conversation"));
     }
-    #[derive(Deserialize)]
-    struct Info {
-        id: String,
-        cwd: PathBuf,
+    if !is_same(&info.cwd, &conversation.cwd) {
+        let cwd = conversation.cwd.display();
+        return Err(damaged(&path, &format!("names another directory than {cwd}")));
     }
-    let path = dir.join("summary.json");
+    Ok(())
+}
+
+fn read_summary(dir: &Path) -> Result<Info, Refusal> {
+    let path = dir.join(SUMMARY);
     let bytes = read_small(&path, MAX_SUMMARY).map_err(|error| match error {
         ReadError::Missing { .. } => Refusal::new(
             FailureCode::Gone,
@@ -126,18 +147,14 @@ fn check_summary(dir: &Path, conversation: &Conversation) -> Result<(), Refusal>
         ),
         error => error.refusal(),
     })?;
-    let Ok(Summary { info }) = serde_json::from_slice(&bytes) else {
-        return Err(damaged(&path, "does not name a conversation"));
-    };
-    if info.id != conversation.id.as_str() {
-        return Err(damaged(&path, "names another conversation"));
+    match serde_json::from_slice(&bytes) {
+        Ok(Summary { info }) => Ok(info),
+        Err(_) => Err(damaged(&path, "does not name a conversation")),
     }
-    if !is_same(&info.cwd, &conversation.cwd) {
-        let cwd = conversation.cwd.display();
-        return Err(damaged(&path, &format!("names another directory than {cwd}")));
-    }
-    Ok(())
 }
+
+/// What names the conversation in its directory.
+const SUMMARY: &str = "summary.json";
 
 fn is_same(a: &Path, b: &Path) -> bool {
     let resolved = || Some(fs::canonicalize(a).ok()? == fs::canonicalize(b).ok()?);

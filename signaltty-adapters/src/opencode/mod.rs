@@ -25,6 +25,7 @@ mod report;
 mod turn;
 
 use std::ffi::OsString;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -164,6 +165,14 @@ impl AgentAdapter for OpenCodeAdapter {
         preflight::id_has_form(&self.spec, &conversation.id)?;
         let found = record::read(conversation, host)?;
         found.rows.anchor_anew(conversation.anchor.as_ref(), found.path, Some(found.file))
+    }
+
+    async fn directory(
+        &self,
+        conversation: &Conversation,
+        host: &dyn AgentHost,
+    ) -> Option<PathBuf> {
+        record::directory(conversation, host)
     }
 
     async fn read_turn(&self, conversation: &Conversation, host: &dyn AgentHost) -> TurnRecord {

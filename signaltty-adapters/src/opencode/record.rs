@@ -36,7 +36,7 @@ pub(super) fn read(conversation: &Conversation, host: &dyn AgentHost) -> Result<
     let begun = database.connection.unchecked_transaction();
     let begun = begun.map_err(|error| database.refusal(&error))?;
     let directory: Option<String> = begun
-        .query_row("SELECT directory FROM session WHERE id = ?1", params![id], |row| row.get(0))
+        .query_row(DIRECTORY, params![id], |row| row.get(0))
         .optional()
         .map_err(|error| database.refusal(&error))?;
     let Some(directory) = directory else {
@@ -73,6 +73,14 @@ pub(super) fn read(conversation: &Conversation, host: &dyn AgentHost) -> Result<
     drop(begun);
     let file = database.file();
     Ok(Found { rows, path, file })
+}
+
+/// The directory that the row of a conversation names.
+pub(super) fn directory(conversation: &Conversation, host: &dyn AgentHost) -> Option<PathBuf> {
+    let database = Database::open(&path_of(conversation, host)?).ok()?;
+    let id = conversation.id.as_str();
+    let asked = database.connection.query_row(DIRECTORY, params![id], |row| row.get(0));
+    asked.ok().map(|directory: String| directory.into())
 }
 
 /// Refuses a conversation that belongs to another directory than the one in
@@ -118,6 +126,8 @@ pub(super) fn path_of(conversation: &Conversation, host: &dyn AgentHost) -> Opti
     };
     Some(data.join("opencode").join("opencode.db"))
 }
+
+const DIRECTORY: &str = "SELECT directory FROM session WHERE id = ?1";
 
 /// In OpenCode's own order. The role is null where the message is no JSON.
 const MESSAGES: &str = "SELECT id, CASE WHEN json_valid(data) THEN json_extract(data, '$.role') END \

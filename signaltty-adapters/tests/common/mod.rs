@@ -97,6 +97,7 @@ impl ClaudeStage {
         line["uuid"] = uuid(self.messages).into();
         line["parentUuid"] = parent.unwrap_or(Value::Null);
         line["sessionId"] = id.as_str().into();
+        line["cwd"] = self.cwd().to_str().unwrap().into();
         self.append(id, &line);
     }
 

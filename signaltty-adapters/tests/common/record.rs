@@ -35,6 +35,22 @@ pub(crate) fn continued<S: Stage>(mut stage: S) -> (S, Conversation) {
     (stage, saved)
 }
 
+/// Whichever directory its agent was started in, the record says where its
+/// conversation goes on, and there it is anchored.
+pub(crate) fn check_directory(mut stage: impl Stage) {
+    let saved = stage.saved();
+    let elsewhere = saved.cwd.parent().unwrap().to_owned();
+    let shown = Conversation { cwd: elsewhere, ..saved.clone() };
+    let directory = |of: &Conversation, stage: &dyn Stage| {
+        let program = stage.adapter().spec().program.as_str();
+        block_on(stage.adapter().directory(of, &FakeHost::with_programs(&[program])))
+    };
+    assert_eq!(directory(&shown, &stage), None, "there is no record");
+    stage.turn(&saved.id, "first");
+    assert_eq!(directory(&shown, &stage).as_ref(), Some(&saved.cwd));
+    assert!(anchor(&stage, &saved).is_ok());
+}
+
 /// What becomes of a record that somebody edited: how it stands to what was
 /// saved, and that an anchor never shrinks and never moves on to something else.
 pub(crate) fn check_edit(

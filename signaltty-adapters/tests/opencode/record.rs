@@ -211,3 +211,13 @@ fn s0_39_the_store_is_below_the_saved_variable_or_the_home() {
     host.home = Some(stage.dir.path().to_owned());
     assert!(block_on(stage.adapter.preflight(&conversation, &host)).is_ok());
 }
+
+#[test]
+fn d23_c058_the_row_says_in_which_directory_a_conversation_goes_on() {
+    let (stage, conversation) = saved();
+    let elsewhere = conversation.cwd.parent().unwrap().to_owned();
+    let shown = Conversation { cwd: elsewhere, anchor: None, ..conversation.clone() };
+    let directory = |of: &Conversation| block_on(stage.adapter.directory(of, &stage.host()));
+    assert_eq!(directory(&shown), Some(conversation.cwd));
+    assert_eq!(directory(&Conversation { id: id(Z), ..shown }), None);
+}

@@ -61,6 +61,8 @@ codes! {
     NotSaved = "not_saved",
     /// The conversation is open, its interrupted turn was not continued.
     NotContinued = "not_continued",
+    /// The agent went on to another conversation, which cannot be kept.
+    NotKept = "not_kept",
 }
 
 impl fmt::Display for FailureCode {

@@ -175,6 +175,14 @@ impl Session {
         let other_kind = entry.agent_kind().is_some_and(|kind| *kind != agent.kind);
         let is_saved = !other_kind && saved.is_some_and(|c| c.id == *only);
         entry.run.candidate = if is_saved { None } else { Some(only.clone()) };
+        let told = entry.record.agent.as_ref().and_then(|agent| agent.last_failure.as_ref());
+        if is_saved
+            && told.is_some_and(|told| told.refusal.code == FailureCode::NotKept)
+            && let Some(agent) = &mut entry.edit().agent
+        {
+            agent.last_failure = None;
+            self.save.changed(now.mono);
+        }
         if entry.opened_again(only) {
             self.save.changed(now.mono);
         }

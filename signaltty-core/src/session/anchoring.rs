@@ -12,6 +12,7 @@
 //! pane that is not in doubt rewrote it itself and lost nothing of it: then it is
 //! taken as it is once a turn ended, and that is noted.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use super::{Effect, Event, Session, VerdictWord, publish};
@@ -19,7 +20,7 @@ use crate::agent::{
     AgentPlace, AgentSessionId, Anchor, Continuity, Conversation, SavedAgent, Witness,
 };
 use crate::id::{InstanceId, PaneId};
-use crate::pane::Lifecycle;
+use crate::pane::{Attention, Lifecycle};
 use crate::restore::{FailureCode, PaneState, Refusal};
 use crate::time::Now;
 
@@ -68,6 +69,14 @@ impl Session {
         out.push(Effect::Anchor { instance, kind, conversation });
     }
 
+    /// Where a conversation that is about to be anchored goes on (D-23).
+    pub(super) fn works_in(&mut self, instance: InstanceId, id: AgentSessionId, cwd: PathBuf) {
+        let pane = self.instances.get(&instance);
+        if let Some(entry) = pane.and_then(|pane| self.panes.get_mut(pane)) {
+            entry.run.works_in = Some((id, cwd));
+        }
+    }
+
     pub(super) fn anchored(
         &mut self,
         now: Now,
@@ -84,6 +93,10 @@ impl Session {
         };
         let mut again = entry.run.anchoring.take().unwrap_or(false);
         entry.run.anchored = Some(now.mono);
+        // Before somebody said something in it there is nothing to keep.
+        let shown = entry.run.candidate.as_ref() == Some(&id);
+        let lost = result.as_ref().err().filter(|why| shown && why.code != FailureCode::Gone);
+        let lost = lost.map(|why| (id.clone(), why.clone()));
         match (result, &mut entry.run.unproven) {
             (Ok(anchor), _) => {
                 let bound = entry.store_anchor(now, &id, anchor);
@@ -106,9 +119,40 @@ impl Session {
                 again |= entry.run.anew;
             }
         }
+        if let Some((id, why)) = lost {
+            self.cannot_keep(now, pane, &id, &why, out);
+        }
         if again {
             self.take_anchor(pane, true, out);
         }
+    }
+
+    /// The agent went on to another conversation, which cannot be anchored: what
+    /// was proven of the saved one says nothing of what is on the screen.
+    fn cannot_keep(
+        &mut self,
+        now: Now,
+        pane: PaneId,
+        id: &AgentSessionId,
+        why: &Refusal,
+        out: &mut Vec<Effect>,
+    ) {
+        let Some(entry) = self.panes.get_mut(&pane) else {
+            return;
+        };
+        let agent = entry.record.agent.as_ref();
+        let told = agent.and_then(|agent| agent.last_failure.as_ref());
+        let message =
+            format!("its agent has {id} open, which cannot be kept for a restart: {}", why.message);
+        if told.is_some_and(|told| *told.refusal.message == *message) {
+            return;
+        }
+        entry.run.verdict = None;
+        entry.run.verified = None;
+        self.note_failure(now, pane, Refusal::new(FailureCode::NotKept, message));
+        self.save.changed(now.mono);
+        self.raise_attention(now, pane, Attention::Warning, out);
+        publish(out, Event::PaneUpdated { pane });
     }
 
     /// A look showed what an agent has open. Where that is the saved conversation
@@ -192,6 +236,8 @@ impl super::PaneEntry {
             let Some((cwd, config_env)) = home else {
                 return Stored::Unchanged;
             };
+            let own = self.run.works_in.clone().filter(|(of, _)| of == id);
+            let cwd = own.map_or(cwd, |(_, own)| own);
             let previous = saved.map(|saved| saved.id.clone());
             let replaces = previous.is_some();
             if !self.may_follow(id, &anchor) {

@@ -100,6 +100,17 @@ pub enum Input {
         /// What was found.
         result: Result<Fingerprint, Refusal>,
     },
+    /// The record of a conversation that an instance has open says that it goes
+    /// on in another directory than the one in which its agent was started. Comes
+    /// before [`Anchored`](Self::Anchored).
+    WorksIn {
+        /// The instance that has it open.
+        instance: InstanceId,
+        /// The conversation.
+        id: AgentSessionId,
+        /// Its directory.
+        cwd: PathBuf,
+    },
     /// A live conversation was anchored.
     Anchored {
         /// The instance that has it open.

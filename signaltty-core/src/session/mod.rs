@@ -203,6 +203,8 @@ struct Run {
     shared: Option<PaneId>,
     /// A conversation that it shows and that has no anchor yet.
     candidate: Option<AgentSessionId>,
+    /// Where a conversation goes on, where its own record says so.
+    works_in: Option<(AgentSessionId, PathBuf)>,
     /// The command that it reported for that conversation.
     reported: Option<(AgentSessionId, ReportedArgv)>,
     /// The newest turn that it finished, where it names its turns.
@@ -324,6 +326,7 @@ impl Session {
             Input::RecordRead { instance, witness, named, result } => {
                 self.record_read(now, instance, witness, named, result, &mut out);
             }
+            Input::WorksIn { instance, id, cwd } => self.works_in(instance, id, cwd),
             Input::Anchored { instance, id, result } => {
                 self.anchored(now, instance, id, result, &mut out);
             }

@@ -1,11 +1,11 @@
 //! Which conversation a pane is saved with while its agent lives.
 
 use signaltty_core::agent::{ReportedArgv, WitnessSource};
-use signaltty_core::pane::Lifecycle;
+use signaltty_core::pane::{Attention, Lifecycle};
 use signaltty_core::restore::FailureCode;
-use signaltty_core::session::{Command, Input};
+use signaltty_core::session::{Command, Input, VerdictWord};
 
-use crate::support::facts::{id, refusal, witness};
+use crate::support::facts::{extends, id, refusal, witness};
 use crate::support::words::words;
 use crate::support::{World, agent, pane, spawn_of};
 
@@ -164,4 +164,47 @@ fn a_fresh_conversation_after_a_restart_replaces_only_once_used() {
     world.exit(instance, 1);
     assert_eq!(world.conversation(1), "A");
     assert_eq!(world.pane(pane(1)).candidate, None);
+}
+
+#[test]
+fn d23_c058_a_conversation_of_another_directory_is_kept_with_its_own() {
+    let mut world = World::new();
+    let instance = world.talking(1, "claude", "A");
+    let held = |world: &World| world.pane(pane(1)).record.agent.clone().unwrap();
+    let launch = held(&world).conversation.unwrap().cwd;
+    world.shows(instance, "B");
+    let elsewhere = std::path::PathBuf::from("/work/.worktrees/feat");
+    let works_in = |name| Input::WorksIn { instance, id: id(name), cwd: elsewhere.clone() };
+    world.input(works_in("B"));
+    world.anchored(instance, "B", 1);
+    let conversation = held(&world).conversation.unwrap();
+    assert_eq!((conversation.id, conversation.cwd), (id("B"), elsewhere.clone()));
+    // The next one is the launch's again, where its record says nothing else.
+    world.shows(instance, "C");
+    world.anchored(instance, "C", 1);
+    assert_eq!(held(&world).conversation.unwrap().cwd, launch);
+}
+
+#[test]
+fn c029_a_conversation_that_cannot_be_kept_is_told_and_nothing_is_proven_any_more() {
+    let mut world = super::resume::tombstone();
+    let instance = world.verifying(1);
+    world.shows(instance, "A");
+    world.read(instance, 0, "A", Ok(extends("A", 1)));
+    let verdict = |world: &World| world.pane(pane(1)).verdict.map(|verdict| verdict.word);
+    assert_eq!(verdict(&world), Some(VerdictWord::Verified));
+
+    world.shows(instance, "B");
+    not_used(&mut world, instance, "B");
+    assert_eq!(verdict(&world), Some(VerdictWord::Verified), "nobody said anything in it");
+    let result = Err(refusal(FailureCode::Damaged));
+    world.input(Input::Anchored { instance, id: id("B"), result });
+    assert_eq!((world.conversation(1), verdict(&world)), ("A".into(), None));
+    let told = world.pane(pane(1)).record.agent.clone().unwrap().last_failure.unwrap();
+    assert_eq!(told.refusal.code, FailureCode::NotKept);
+    assert!(told.refusal.message.starts_with("its agent has B open"), "{}", told.refusal.message);
+    assert_eq!(world.pane(pane(1)).record.attention, Attention::Warning);
+    // Back in the one that is kept, there is nothing to be told.
+    world.shows(instance, "A");
+    assert_eq!(world.failure(1), None);
 }

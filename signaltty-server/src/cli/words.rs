@@ -173,6 +173,7 @@ fn failure_words(pane: &PaneNode, failure: &FailureNode, now: Timestamp) -> Stri
     let what = match failure.code.as_str() {
         _ if open => "not proven",
         "not_continued" => "not continued",
+        "not_kept" => "not kept",
         _ => "not resumed",
     };
     format!("{what} {when} ({code}): {message}")

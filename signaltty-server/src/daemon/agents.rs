@@ -4,13 +4,14 @@
 //! pool. Every job ends in an event for the loop: one that panics or takes too
 //! long in the event that says so, since the loop waits for it.
 
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
 use signaltty_adapters::{Adapters, AgentAdapter, AgentHost, AgentInput, InstanceView, ProcHost};
 use signaltty_core::agent::{
-    AgentReport, Conversation, Fingerprint, ProcessMark, TurnRecord, WitnessSource,
+    AgentReport, Anchor, Conversation, Fingerprint, ProcessMark, TurnRecord, WitnessSource,
 };
 use signaltty_core::id::{InstanceId, PaneId, RequestId};
 use signaltty_core::restore::{Continuation, FailureCode, Refusal};
@@ -180,11 +181,35 @@ pub(crate) fn anchor(
         events,
         READ_LIMIT,
         move |runtime| {
-            let result = runtime.block_on(adapter.anchor(&conversation, &*host));
-            Event::Anchored { instance, id: conversation.id, result }
+            let id = conversation.id.clone();
+            let (cwd, result) =
+                runtime.block_on(anchor_where_it_is(&*adapter, &host, conversation));
+            Event::Anchored { instance, id, cwd, result }
         },
-        move |why| Event::Anchored { instance, id, result: Err(why.refusal(&name)) },
+        move |why| Event::Anchored { instance, id, cwd: None, result: Err(why.refusal(&name)) },
     );
+}
+
+/// Of a conversation that is anchored for the first time the record says in which
+/// directory it goes on: an agent may have opened one of another directory, or
+/// have made a checkout for it. The saved spelling is kept where it is the same.
+async fn anchor_where_it_is(
+    adapter: &dyn AgentAdapter,
+    host: &ProcHost,
+    mut conversation: Conversation,
+) -> (Option<PathBuf>, Result<Anchor, Refusal>) {
+    let mut own = None;
+    if conversation.anchor.is_none() {
+        let same = |a: &Path, b: &Path| {
+            a == b || matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a == b)
+        };
+        let said = adapter.directory(&conversation, host).await;
+        own = said.filter(|cwd| cwd.is_absolute() && !same(cwd, &conversation.cwd));
+        if let Some(cwd) = &own {
+            conversation.cwd.clone_from(cwd);
+        }
+    }
+    (own, adapter.anchor(&conversation, host).await)
 }
 
 /// Looks at an agent once.

@@ -103,8 +103,14 @@ pub(crate) enum Event {
     TurnRead { pane: PaneId, record: TurnRecord },
     /// A continuation was sent, or was not.
     Continued { instance: InstanceId, result: Result<Delivery, ContinueFailure> },
-    /// A conversation was anchored.
-    Anchored { instance: InstanceId, id: AgentSessionId, result: Result<Anchor, Refusal> },
+    /// A conversation was anchored, with the directory in which its record says
+    /// that it goes on, where that is another one than was asked for.
+    Anchored {
+        instance: InstanceId,
+        id: AgentSessionId,
+        cwd: Option<PathBuf>,
+        result: Result<Anchor, Refusal>,
+    },
     /// A save came to an end.
     Saved { token: SaveToken, outcome: SaveOutcome },
     /// What was to be forgotten was removed, or not all of it was.

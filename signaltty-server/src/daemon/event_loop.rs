@@ -319,7 +319,10 @@ impl Daemon {
                 self.input(Input::Continued { instance, result });
                 self.look_for_sign(instance);
             }
-            Event::Anchored { instance, id, result } => {
+            Event::Anchored { instance, id, cwd, result } => {
+                if let Some(cwd) = cwd {
+                    self.input(Input::WorksIn { instance, id: id.clone(), cwd });
+                }
                 if let Err(refusal) = &result {
                     tracing::debug!("conversation {id} was not anchored: {refusal}");
                 }
