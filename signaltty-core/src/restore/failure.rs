@@ -63,6 +63,8 @@ codes! {
     NotContinued = "not_continued",
     /// The agent went on to another conversation, which cannot be kept.
     NotKept = "not_kept",
+    /// The record is another file than the one that was saved, in another place.
+    Elsewhere = "elsewhere",
 }
 
 impl fmt::Display for FailureCode {
@@ -75,7 +77,10 @@ impl FailureCode {
     /// Whether a person may resume all the same, after being shown what
     /// differs (D-3).
     pub fn can_be_overridden(self) -> bool {
-        matches!(self, Self::Damaged | Self::Rewritten | Self::Busy | Self::CwdMissing)
+        matches!(
+            self,
+            Self::Damaged | Self::Rewritten | Self::Elsewhere | Self::Busy | Self::CwdMissing
+        )
     }
 }
 

@@ -102,10 +102,11 @@ impl Session {
         if ours != request {
             return;
         }
-        let elsewhere = result.as_ref().ok().and_then(|f| self.found_elsewhere(pane, f));
-        if let Some(refusal) = elsewhere {
+        let other = result.as_ref().ok().and_then(|found| self.found_elsewhere(pane, found));
+        if let Some(refusal) = other {
             return self.refuse_resume(now, pane, refusal, Vec::new(), out);
         }
+        let result = result.and_then(|found| self.in_its_place(pane, found));
         if request.is_none() {
             return self.checked_by_itself(now, pane, result, out);
         }
@@ -131,6 +132,25 @@ impl Session {
             .with_options(options)
             .carrying(Widening::Carried);
         self.spawn_official(pane, request, before, command, out);
+    }
+
+    /// Refuses a record that is another file than the saved one, in another place:
+    /// whoever asks may have another home, and a copy there goes its own way.
+    fn in_its_place(&self, pane: PaneId, found: Fingerprint) -> Result<Fingerprint, Refusal> {
+        let saved = self.resumed_conversation(pane).and_then(|(_, saved)| saved.anchor);
+        match saved {
+            Some(saved) if !saved.is_of_same_record(&found.now) => {
+                let message = format!(
+                    "its record would be {}, which is not the file that was saved, {}, but one \
+                     like it; resume it with the home directory that it was begun with, or accept \
+                     this one with --anyway",
+                    found.now.record.display(),
+                    saved.record.display()
+                );
+                Err(Refusal::new(FailureCode::Elsewhere, message))
+            }
+            _ => Ok(found),
+        }
     }
 
     /// Starts the official command in the pane's place and size.

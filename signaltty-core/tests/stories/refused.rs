@@ -53,6 +53,28 @@ fn s1_31_a_refused_preflight_starts_no_process() {
 }
 
 #[test]
+fn d27_a_record_in_another_home_is_not_the_saved_one() {
+    let elsewhere = || {
+        let mut found = extends("A", 1);
+        found.now.record = "/other/home/A".into();
+        Ok(found)
+    };
+    let mut world = tombstone();
+    let before = world.saved();
+    world.ask(resume(1));
+    let effects = deeds(&world.preflight(1, elsewhere()));
+    assert_eq!(effects, ["err RESUME_REFUSED elsewhere"]);
+    kept(&world, &before, FailureCode::Elsewhere);
+    let message = world.pane(pane(1)).record.agent.clone().unwrap().last_failure.unwrap();
+    let message = message.refusal.message;
+    assert!(message.contains("/other/home/A") && message.contains("/records/A"), "{message}");
+    // Its person may have moved it.
+    world.ask(Command::Resume { pane: pane(1), anyway: true, previous: false, cwd: None });
+    let effects = words(&world.preflight(1, elsewhere()));
+    assert!(effects.iter().any(|word| word.starts_with("spawn")), "{effects:?}");
+}
+
+#[test]
 fn a_look_before_a_start_that_never_ends_is_refused() {
     let mut world = tombstone();
     let before = world.saved();

@@ -217,7 +217,7 @@ pub(super) fn advice(pane: &PaneNode) -> Option<String> {
         ("resumable", Some("cwd_missing")) => {
             Some(format!("resume it elsewhere with: signaltty resume {id} --cwd DIR"))
         }
-        ("resumable", Some("damaged" | "rewritten" | "busy")) => {
+        ("resumable", Some("damaged" | "rewritten" | "elsewhere" | "busy")) => {
             Some(format!("resume it all the same with: signaltty resume {id} --anyway"))
         }
         ("resumable", _) if interrupted => Some(format!(

@@ -54,7 +54,7 @@ pub(crate) fn ways(node: &PaneNode) -> Vec<(Way, &'static str, &'static str)> {
 
 /// Refusals that a person may override for one resume (D-3).
 fn may_override(code: &str) -> bool {
-    matches!(code, "damaged" | "rewritten" | "busy" | "cwd_missing" | "unconfirmed")
+    matches!(code, "damaged" | "rewritten" | "elsewhere" | "busy" | "cwd_missing" | "unconfirmed")
 }
 
 /// A key in a tombstone.
