@@ -177,3 +177,20 @@ fn d12_the_hook_command_survives_the_shell() {
         }
     }
 }
+
+#[test]
+fn d22_the_program_is_known_by_the_paths_that_its_launchers_use() {
+    let adapter = ClaudeAdapter::new();
+    for (program, ours) in [
+        ("claude", true),
+        ("/usr/local/bin/claude", true),
+        ("/npm/node_modules/@anthropic-ai/claude-code/bin/claude.exe", true),
+        ("/home/u/.local/share/claude/versions/2.1.332", true),
+        ("/home/u/.local/share/other/versions/2.1.332", false),
+        ("/home/u/claude/notes", false),
+        ("/home/u/claude.txt", false),
+    ] {
+        assert_eq!(adapter.recognises(&[program.into()]), ours, "{program}");
+    }
+    assert!(!adapter.recognises(&[]));
+}

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use signaltty_adapters::AgentAdapter;
 use signaltty_adapters::conformance::Stage;
 use signaltty_adapters::testing::{FakeHost, block_on};
-use signaltty_core::agent::{AgentReport, WitnessSource};
+use signaltty_core::agent::{AgentReport, Conversation, WitnessSource};
 use signaltty_core::id::InstanceId;
 use signaltty_core::pane::{Attention, Lifecycle};
 
@@ -155,4 +155,37 @@ fn d13_a_conversation_open_elsewhere_is_busy_while_its_process_lives() {
     assert!(text.contains("901") && text.contains("/work"), "{text}");
     let neighbour = stage.conversation(id(Z));
     assert!(block_on(stage.adapter.holder(&neighbour, &host)).is_some());
+}
+
+#[test]
+fn c028_a_conversation_that_went_to_the_background_is_the_jobs() {
+    let stage = ClaudeStage::new();
+    let (job, other) = (PID + 10, PID + 11);
+    let mut parked = entry(PID, TICKS, A, "idle");
+    parked["parkedJobId"] = "13a4245e".into();
+    stage.entry(PID, &parked);
+    let mut host = host();
+    host.start(job, 1, TICKS + 1, &["claude"]);
+    host.start(other, 1, TICKS + 2, &["claude"]);
+    let list = |pid: u32, ticks, id: &str, name: &str| {
+        let mut entry = entry(pid, ticks, id, "busy");
+        entry["kind"] = "bg".into();
+        entry["jobId"] = name.into();
+        stage.entry(pid, &entry);
+    };
+    list(other, TICKS + 2, A, "00000000");
+    assert_eq!(shown(&inspect(&stage, &host)), [""; 0], "the job is not there yet");
+    list(job, TICKS + 1, Z, "13a4245e");
+    let reports = inspect(&stage, &host);
+    assert_eq!(shown(&reports), [Z]);
+    assert_eq!(reports[0].lifecycle, Some(Lifecycle::Working));
+    let holder = |of: &str, host: &FakeHost| {
+        let conversation = Conversation { id: id(of), ..stage.saved() };
+        block_on(stage.adapter.holder(&conversation, host))
+    };
+    let said = holder(Z, &host).unwrap();
+    assert!(said.contains(&format!("process {job} ")), "{said}");
+    assert!(said.contains("claude attach 13a4245e"), "{said}");
+    host.end(other);
+    assert_eq!(holder(A, &host), None, "it was left for the job");
 }

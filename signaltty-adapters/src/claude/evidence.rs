@@ -4,6 +4,10 @@
 //! start time: a killed Claude leaves its entry behind, and process ids come
 //! again. An entry without a status is one of the picker or of a start that is
 //! not through, and shows an id that may never be used.
+//!
+//! A person can send the conversation to the background, with the left arrow or
+//! `/bg`, and open it from there: it goes on in another process under another id,
+//! as a fork, and the entry of the process in the terminal names that job.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -49,6 +53,16 @@ pub(super) fn inspect(
         if entry.status.is_none() || entry.is_headless() {
             continue;
         }
+        // What the terminal shows then is the job's, a fork under another id.
+        let entry = match &entry.parked {
+            None => entry,
+            Some(job) => {
+                match entries(&sessions, host).find(|other| other.job.as_ref() == Some(job)) {
+                    Some(job) => job,
+                    None => continue,
+                }
+            }
+        };
         let Ok(id) = spec.id_form.parse(&entry.session_id) else {
             continue;
         };
@@ -79,16 +93,26 @@ pub(super) fn holder(
     host: &dyn AgentHost,
 ) -> Option<String> {
     let sessions = config_dir(&conversation.config_env, host)?.join("sessions");
-    let files = std::fs::read_dir(&sessions).ok()?;
-    files.take(MAX_ENTRIES).flatten().find_map(|file| {
+    let entry = entries(&sessions, host).find(|entry| {
+        // One that was left for a job is not open any more.
+        entry.parked.is_none() && entry.session_id == conversation.id.as_str()
+    })?;
+    let place = entry.cwd.as_deref().and_then(one_line);
+    let place = place.map_or_else(String::new, |cwd| format!(" in {cwd}"));
+    let job = entry.job.as_deref().and_then(one_line);
+    let job = job.map_or_else(String::new, |job| {
+        format!(" as a background job (`claude attach {job}` shows it)")
+    });
+    Some(format!("process {} ({}{place}) has it open{job}", entry.pid, spec.kind))
+}
+
+/// Whatever lists itself and lives.
+fn entries<'a>(sessions: &'a Path, host: &'a dyn AgentHost) -> impl Iterator<Item = Entry> + 'a {
+    let files = std::fs::read_dir(sessions).into_iter().flatten();
+    files.take(MAX_ENTRIES).flatten().filter_map(|file| {
         let name = file.file_name();
         let pid = name.to_str()?.strip_suffix(".json")?.parse().ok()?;
-        let entry = entry_of(&sessions, &host.process(pid)?)?;
-        (entry.session_id == conversation.id.as_str()).then(|| {
-            let place = entry.cwd.as_deref().and_then(one_line);
-            let place = place.map_or_else(String::new, |cwd| format!(" in {cwd}"));
-            format!("process {pid} ({}{place}) has it open", spec.kind)
-        })
+        entry_of(sessions, &host.process(pid)?)
     })
 }
 
@@ -104,6 +128,12 @@ struct Entry {
     status: Option<String>,
     #[serde(rename = "waitingFor")]
     waiting_for: Option<String>,
+    /// The background job that it is.
+    #[serde(rename = "jobId")]
+    job: Option<String>,
+    /// The background job to which its conversation went.
+    #[serde(rename = "parkedJobId")]
+    parked: Option<String>,
 }
 
 /// The start time is written as a text of digits.
@@ -159,8 +189,10 @@ fn entry_of(sessions: &Path, process: &ProcessInfo) -> Option<Entry> {
 fn detail(entry: &Entry, shown: &BTreeSet<AgentSessionId>) -> String {
     let ids: Vec<_> = shown.iter().map(AgentSessionId::as_str).collect();
     let status = entry.status.as_deref().and_then(one_line);
+    let job = entry.job.as_deref().and_then(one_line);
+    let job = job.map_or_else(String::new, |job| format!(" as the background job {job}"));
     format!(
-        "process {} lists itself with {}, {}",
+        "process {} lists itself with {}{job}, {}",
         entry.pid,
         ids.join(", "),
         status.as_deref().unwrap_or("no status")

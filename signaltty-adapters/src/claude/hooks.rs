@@ -30,12 +30,12 @@ pub(super) fn prepare(
         }
         Found::Free => {}
     }
-    if let Some(file) = settings::turned_off(settings::of(&launch.env), context.cwd) {
+    if let Some(off) = settings::turned_off(settings::of(&launch.env), context.cwd) {
         let needed = format!(
-            "`{}` is true in {}, so claude runs no hook and does not report to signaltty; take it \
-             out there and restart this pane",
-            settings::SWITCH,
-            file.display()
+            "`{}` is true in {}, so claude runs no hook of ours and does not report to signaltty; \
+             take it out there and restart this pane",
+            off.switch,
+            off.file.display()
         );
         return Ok(untouched(launch, Integration::Needed(needed)));
     }

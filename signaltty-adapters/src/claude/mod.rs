@@ -17,7 +17,8 @@ mod report;
 mod settings;
 mod turn;
 
-use std::path::PathBuf;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -74,6 +75,20 @@ impl Default for ClaudeAdapter {
 impl AgentAdapter for ClaudeAdapter {
     fn spec(&self) -> &AgentSpec {
         &self.spec
+    }
+
+    /// Its launcher may be a script that starts the program by its own path: npm's
+    /// is `bin/claude.exe` of its package, that of the vendor's installer is named
+    /// after the version.
+    fn recognises(&self, argv: &[OsString]) -> bool {
+        let Some(program) = argv.first().map(Path::new) else {
+            return false;
+        };
+        let name = program.file_name();
+        let mut above = program.ancestors().skip(1).filter_map(Path::file_name);
+        name.is_some_and(|name| name == "claude" || name == "claude.exe")
+            || (above.next().is_some_and(|dir| dir == "versions")
+                && above.next().is_some_and(|dir| dir == "claude"))
     }
 
     fn by_hand(&self) -> ByHand {

@@ -35,6 +35,12 @@ impl ProcHost {
         parse(&bytes, user)
     }
 
+    /// The processes that a process started and that still run.
+    pub fn children(&self, pid: u32) -> Vec<u32> {
+        super::listed_children(pid)
+            .unwrap_or_else(|| super::all_children().remove(&pid).unwrap_or_default())
+    }
+
     /// The environment with which a process was started, where it may be read.
     pub fn environment(&self, pid: u32) -> Option<Vec<(OsString, OsString)>> {
         let bytes = read_small(&proc_path(pid, "environ"), MAX_ENVIRONMENT).ok()?;

@@ -31,8 +31,14 @@ pub(crate) fn look(adapters: &Adapters, root: ProcessMark, followed: bool) -> Ve
     let is_agent = |argv: &[OsString]| adapters.recognise(argv).is_some();
     if !followed && own.foreground == own.group {
         let process = host.process(root.pid);
-        // The shell may have become an agent, by `exec`.
-        if !process.is_some_and(|process| is_agent(&process.argv)) {
+        // The shell may have become an agent, by `exec`, and one without job
+        // control, as in a script, leaves what it runs in its own group.
+        let may_be = process.is_some_and(|process| is_agent(&process.argv))
+            || host
+                .children(root.pid)
+                .into_iter()
+                .any(|child| host.job(child).is_some_and(|job| job.group == own.group));
+        if !may_be {
             return Vec::new();
         }
     }

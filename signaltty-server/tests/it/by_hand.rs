@@ -258,6 +258,43 @@ fn d22_claude_typed_by_hand_is_found_and_comes_back_verified() {
 }
 
 #[test]
+fn d22_an_agent_below_a_script_without_job_control_is_found() {
+    let stage = Stage::new();
+    let script = format!("FAKE_ID={A} claude; echo ended");
+    let argv = json!(["/bin/sh", "-c", script]);
+    let ask = json!({"cwd": stage.home.work(), "argv": argv, "env": stage.env()});
+    let pane = stage.server.ask("workspace.new", ask)["pane_id"].as_str().unwrap().to_owned();
+    stage.server.wait_text(&pane, "claude startup");
+    stage.say(&pane, "hello", "heard hello");
+    stage.wait_conversation(&pane, "claude", A);
+}
+
+#[test]
+fn d23_c058_c062_a_conversation_that_went_elsewhere_comes_back_there_or_not_at_all() {
+    let mut stage = Stage::new();
+    let pane = stage.shell();
+    let checkout = stage.home.path("checkout");
+    fs::create_dir(&checkout).unwrap();
+    stage.say(&pane, &format!("FAKE_ID={A} claude"), "claude startup");
+    stage.say(&pane, "hello", "heard hello");
+    stage.wait_conversation(&pane, "claude", A);
+    stage.server.type_line(&pane, &format!("run cd {}", checkout.display()));
+    stage.say(&pane, &format!("clear {B}"), "cleared");
+    stage.say(&pane, "anew", "heard anew");
+    stage.wait_conversation(&pane, "claude", B);
+    stage.crash(&[&pane]);
+    let resumed = stage.resume(&pane);
+    assert_eq!(resumed["verdict"], "verified", "{resumed}");
+    stage.say(&pane, "run echo in $(basename $PWD).", "in checkout.");
+    stage.crash(&[&pane]);
+    fs::remove_dir(&checkout).unwrap();
+    let ask = json!({"pane": pane, "env": stage.env()});
+    let refused = stage.server.call("pane.resume", ask).unwrap_err();
+    assert_eq!(refused.reason(), "cwd_missing", "{refused:?}");
+    assert!(refused.message.contains(checkout.to_str().unwrap()), "{refused:?}");
+}
+
+#[test]
 fn d22_codex_typed_by_hand_is_found_and_comes_back_verified() {
     let mut stage = Stage::new();
     let pane = stage.shell();
