@@ -5,6 +5,15 @@ use std::time::{Duration, SystemTime};
 use rustix::param::clock_ticks_per_second;
 use rustix::time::{ClockId, clock_gettime};
 
+/// Clock ticks since the boot.
+pub(super) fn now() -> u64 {
+    let up = clock_gettime(ClockId::Boottime);
+    let (seconds, nanos) = (up.tv_sec.unsigned_abs(), up.tv_nsec.unsigned_abs());
+    let per_second = clock_ticks_per_second();
+    let rest = nanos.saturating_mul(per_second) / 1_000_000_000;
+    seconds.saturating_mul(per_second).saturating_add(rest)
+}
+
 /// The moment that lies so many clock ticks after the boot.
 pub(super) fn started(ticks: u64) -> Option<SystemTime> {
     let up = clock_gettime(ClockId::Boottime);
@@ -37,8 +46,11 @@ mod tests {
         let host = ProcHost { home: None, path: Default::default() };
         // Ticks are coarse, and a machine may be slow.
         let before = SystemTime::now() - Duration::from_millis(50);
+        let ticks_before = now();
         let mut child = Command::new("/bin/cat").stdin(Stdio::piped()).spawn().unwrap();
-        let started = host.started(&host.process(child.id()).unwrap()).unwrap();
+        let process = host.process(child.id()).unwrap();
+        assert!((ticks_before..=now()).contains(&process.start_ticks), "{process:?}");
+        let started = host.started(&process).unwrap();
         let after = SystemTime::now() + Duration::from_millis(50);
         drop(child.stdin.take());
         child.wait().unwrap();

@@ -66,6 +66,20 @@ impl ProcHost {
         }
     }
 
+    /// The present time as the kernel notes it for a process that starts: clock
+    /// ticks since boot.
+    pub fn now_ticks(&self) -> u64 {
+        super::clock::now()
+    }
+
+    /// Living processes with the rights of a user, with when they started. At
+    /// most 100,000 are looked at.
+    pub fn of_user(&self, user: u32) -> Vec<(u32, u64)> {
+        let jobs = all_pids().take(MAX_PROCESSES).map(|pid| (pid, self.job(pid)));
+        let ours = jobs.filter_map(|(pid, job)| Some((pid, job.filter(|job| job.user == user)?)));
+        ours.map(|(pid, job)| (pid, job.start_ticks)).collect()
+    }
+
     /// Living processes of a session, without the one that leads it. A session
     /// keeps its number as long as it has a member, so the number names it
     /// until then.
@@ -103,6 +117,9 @@ fn parse(bytes: &[u8], user: u32) -> Option<Job> {
 
 /// What the system writes after the path of a directory that was removed.
 const REMOVED: &[u8] = b" (deleted)";
+
+/// The most processes of a machine that are looked at.
+const MAX_PROCESSES: usize = 100_000;
 
 /// The longest environment that is read.
 const MAX_ENVIRONMENT: u64 = 4 << 20;

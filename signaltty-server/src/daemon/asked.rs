@@ -59,7 +59,7 @@ impl Daemon {
                 .and_then(|_| self.session.baseline(id))
                 .map(|baseline| baseline.to_string()),
             pid: instance.and_then(|i| self.panes.of(i)).map(|handle| handle.child.pid()),
-            leftover: self.leftovers.doubt(id).map(str::to_owned),
+            leftover: self.leftovers.doubt(id),
         })
     }
 

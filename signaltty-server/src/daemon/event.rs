@@ -18,6 +18,7 @@ use tokio::sync::oneshot;
 
 use super::attach::Attachment;
 use super::environment::Env;
+use super::leftovers::Stray;
 use super::saver::SaveOutcome;
 use super::spawner::Spawned;
 use super::subscribe::Stream;
@@ -137,6 +138,8 @@ pub(crate) enum Event {
     Terminate,
     /// The login shell printed its environment, or why it did not.
     LoginEnv(Result<Env, String>),
+    /// Processes of before this start, whose environment names a pane.
+    Strays(Vec<Stray>),
     /// An attached client has another size, or typed.
     Client { pane: PaneId, what: ClientFact },
 }

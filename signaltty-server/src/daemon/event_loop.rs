@@ -22,7 +22,7 @@ use super::environment::Env;
 use super::error::ServerError;
 use super::event::{Answer, ClientFact, Event};
 use super::launch::{self, Prepared};
-use super::leftovers::{Children, Leftovers};
+use super::leftovers::{Children, Leftovers, look_for_strays};
 use super::login_env::LoginEnv;
 use super::own_dir;
 use super::panes::{self, Panes};
@@ -197,6 +197,8 @@ pub(crate) async fn run_loop(parts: Parts) -> Result<Ending, ServerError> {
         configuration: Health::ok(),
         points: Points::of_this_process(),
     };
+    let socket = daemon.paths.socket.clone();
+    look_for_strays(socket, daemon.children.begun(), daemon.events.clone());
     // Clients see the tombstones from here on; what may start by itself does.
     daemon.input(Input::Begin);
     daemon.serve(&mut receive).await;
@@ -348,6 +350,10 @@ impl Daemon {
             Event::Reloaded(result) => self.reloaded(*result),
             Event::Terminate => self.input(Input::Shutdown(ShutdownCause::Terminate)),
             Event::LoginEnv(read) => self.login_env_read(read),
+            Event::Strays(found) => {
+                let known = |pane| self.session.pane(pane).is_some();
+                self.leftovers.add_strays(&found, known);
+            }
             Event::Client { pane, what } => self.client(pane, what),
         }
     }

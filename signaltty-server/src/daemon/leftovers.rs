@@ -6,6 +6,8 @@
 //! rarely anything to do. Where one lives on, it is ended only if all of that
 //! still fits; whatever else is found is reported and left alone.
 
+mod strays;
+
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -20,6 +22,8 @@ use signaltty_adapters::{AgentHost as _, ProcHost, ProcessInfo};
 use signaltty_core::id::PaneId;
 
 use super::launch::write_private;
+
+pub(crate) use strays::{Stray, look_for_strays};
 
 /// How long a killed process may take to be gone.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -44,6 +48,8 @@ pub(crate) struct Children {
     runtime_dir: PathBuf,
     dir: PathBuf,
     boot_id: String,
+    /// When this server began, in clock ticks: what started before is not its.
+    begun: u64,
     host: ProcHost,
 }
 
@@ -57,21 +63,29 @@ pub(crate) struct Leftovers {
 struct Doubt {
     /// Empty where not even that could be read.
     pane: Option<PaneId>,
-    /// The process that is in doubt, and when it started.
-    process: Option<(u32, u64)>,
+    /// The processes that are in doubt, and when they started. With none of them
+    /// it lasts as long as the server.
+    processes: Vec<(u32, u64)>,
     what: String,
 }
 
 impl Children {
     /// Of the server that has this directory to itself.
     pub(crate) fn new(runtime_dir: &Path, own_dir: &Path) -> Self {
+        let host = ProcHost { home: None, path: std::ffi::OsString::new() };
         let boot_id = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
         Self {
             runtime_dir: runtime_dir.to_owned(),
             dir: own_dir.join("children"),
             boot_id: boot_id.trim().to_owned(),
-            host: ProcHost { home: None, path: std::ffi::OsString::new() },
+            begun: host.now_ticks(),
+            host,
         }
+    }
+
+    /// When this server began, in clock ticks since boot.
+    pub(crate) fn begun(&self) -> u64 {
+        self.begun
     }
 
     /// Where the files are.
@@ -130,7 +144,7 @@ impl Children {
                 Ok(_) => {}
                 Err(error) => doubts.push(Doubt {
                     pane: None,
-                    process: None,
+                    processes: Vec::new(),
                     what: format!(
                         "{} should name a process of an earlier server and cannot be read \
                          ({error}); if nothing of it runs any more, remove the file",
@@ -152,7 +166,7 @@ impl Children {
     fn settle(&self, record: &Record, doubts: &mut Vec<Doubt>) {
         let mut doubt = |pid: u32, start_ticks: u64, what: String| {
             let pane = record.pane.parse().ok();
-            doubts.push(Doubt { pane, process: Some((pid, start_ticks)), what });
+            doubts.push(Doubt { pane, processes: vec![(pid, start_ticks)], what });
         };
         let found = self.host.process(record.pid);
         let same = found.filter(|process| process.start_ticks == record.start_ticks);
@@ -241,13 +255,11 @@ impl Children {
 impl Leftovers {
     /// Whether something of the pane's earlier process may still run; what, for
     /// a person. Looks anew, so it is over once that has ended.
-    ///
-    /// Nothing may be typed into a pane's conversation by itself while there is
-    /// an answer here.
-    pub(crate) fn doubt(&self, pane: PaneId) -> Option<&str> {
+    pub(crate) fn doubt(&self, pane: PaneId) -> Option<String> {
         let about = |doubt: &&Doubt| doubt.pane.is_none_or(|of| of == pane);
-        let mut doubts = self.doubts.iter().filter(about);
-        doubts.find(|doubt| doubt.lasts()).map(|doubt| doubt.what.as_str())
+        let lasting = self.doubts.iter().filter(about).filter(|doubt| doubt.lasts());
+        let what: Vec<_> = lasting.map(|doubt| doubt.what.as_str()).collect();
+        (!what.is_empty()).then(|| what.join("; "))
     }
 
     /// Takes what was found elsewhere as well.
@@ -265,9 +277,10 @@ impl Doubt {
     /// Looks whether the process is there still.
     fn lasts(&self) -> bool {
         let host = ProcHost { home: None, path: std::ffi::OsString::new() };
-        self.process.is_none_or(|(pid, start_ticks)| {
-            host.job(pid).is_some_and(|job| job.start_ticks == start_ticks)
-        })
+        let runs = |(pid, start_ticks): &(u32, u64)| {
+            host.job(*pid).is_some_and(|job| job.start_ticks == *start_ticks)
+        };
+        self.processes.is_empty() || self.processes.iter().any(runs)
     }
 }
 
@@ -411,7 +424,7 @@ mod tests {
         stage.child.kill().unwrap();
         stage.child.wait().unwrap();
         let found = children.sweep();
-        let text = found.doubt(pane()).unwrap().to_owned();
+        let text = found.doubt(pane()).unwrap();
         assert!(text.contains(&format!("process {below}")), "{text}");
         // It ends with its input.
         drop(input);

@@ -10,7 +10,7 @@ use serde_json::json;
 use crate::support::home::files_below;
 use crate::support::process::{self, Process};
 use crate::support::stage::Stage;
-use crate::support::{Home, Server, wait_until};
+use crate::support::{Home, Server, wait_for, wait_until};
 
 #[test]
 fn d25_what_outlived_its_server_is_reported_and_lives() {
@@ -53,6 +53,40 @@ fn d25_what_outlived_its_server_is_reported_and_lives() {
     }
     process::wait_gone(&lasting);
     assert_eq!((leftover(&other), leftover(&below)), (None, None));
+}
+
+#[test]
+fn d25_c094_what_left_its_panes_session_is_named_and_lives() {
+    let home = Home::new();
+    let mut server = Server::start(&home);
+    let pane = server.sh(&home, "setsid sh -c 'sleep 1000 & echo below; wait' & echo here; wait");
+    server.wait_text(&pane, "below");
+    let beside = server.sh(&home, "echo beside; sleep 1000");
+    server.wait_text(&beside, "beside");
+    let children = server.children();
+    let all = process::with_socket(&home.socket());
+    server.wait_saved();
+    server.kill9();
+    process::wait_gone(&children);
+    let lasting: Vec<_> = all.into_iter().filter(Process::runs).collect();
+    let leftover =
+        |server: &Server, pane: &str| server.pane(pane)["leftover"].as_str().map(str::to_owned);
+    // Whether the server before was killed or ended.
+    for _ in 0..2 {
+        let mut next = Server::start(&home);
+        let what = wait_for("its name", || leftover(&next, &pane));
+        assert!(what.contains(" with 1 that it started;"), "{what}");
+        let named = lasting.iter().filter(|one| what.contains(&format!("process {} ", one.pid)));
+        assert_eq!(named.count(), 1, "{what}: {lasting:?}");
+        assert!(next.status()["problems"].to_string().contains(&what));
+        assert_eq!(leftover(&next, &beside), None);
+        assert!(next.term().success());
+        assert!(lasting.iter().all(Process::runs), "it was ended");
+    }
+    for process in &lasting {
+        process::signal(process.pid, Signal::KILL);
+    }
+    process::wait_gone(&lasting);
 }
 
 /// Below it belongs what is gone at reboot.
