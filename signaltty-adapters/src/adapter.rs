@@ -150,11 +150,11 @@ pub trait AgentAdapter: Send + Sync {
         host: &dyn AgentHost,
     ) -> Result<Anchor, Refusal>;
 
-    /// Says in which directory a conversation goes on by its own record, for one
-    /// that an instance has open and that nothing was saved of yet: agents open
-    /// conversations of other directories, and make checkouts for them (D-23). It
-    /// is then anchored and resumed there. By default the record does not tell,
-    /// and it is the directory in which the agent was started.
+    /// Says in which directory a conversation goes on that an instance has open:
+    /// agents open conversations of other directories, make checkouts for them
+    /// and move them (D-23). It is then anchored and resumed there. Of one that has
+    /// an anchor, that is only said where the agent moves such. By default nothing
+    /// is said, and it is the directory in which the agent was started.
     async fn directory(
         &self,
         _conversation: &Conversation,

@@ -141,6 +141,23 @@ fn the_conversation_in_front_is_the_one_in_which_a_person_acted_last() {
 }
 
 #[test]
+fn s1_1_a_question_on_the_side_does_not_take_the_place_of_the_conversation() {
+    let mut stage = CodexStage::new();
+    stage.turn(&id(A), "first");
+    stage.turn(&id(Z), "on the side");
+    let path = stage.record(&id(Z));
+    let text = fs::read_to_string(&path).unwrap();
+    let mut host = stage.machine(0);
+    stage.hold(&mut host, PID, &id(A));
+    stage.hold(&mut host, PID, &id(Z));
+    // As `/side` of 0.171.0 marks it.
+    for mark in ["\"thread_source\":\"tui_side_chat\"", "\"attached_thread\":true"] {
+        fs::write(&path, text.replacen("\"source\":", &format!("{mark},\"source\":"), 1)).unwrap();
+        assert_eq!(shown(&inspect(&stage, &host)), [A], "{mark}");
+    }
+}
+
+#[test]
 fn c031_subagents_and_nested_runs_do_not_speak_for_the_pane() {
     let mut stage = CodexStage::new();
     stage.turn(&id(A), "first");

@@ -10,7 +10,7 @@
 //! as a fork, and the entry of the process in the terminal names that job.
 
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 use signaltty_core::agent::{
@@ -104,6 +104,15 @@ pub(super) fn holder(
         format!(" as a background job (`claude attach {job}` shows it)")
     });
     Some(format!("process {} ({}{place}) has it open{job}", entry.pid, spec.kind))
+}
+
+/// Where a process that has the conversation open says that it works: the place
+/// from which Claude finds it again, also after `/cd` moved it.
+pub(super) fn directory(conversation: &Conversation, host: &dyn AgentHost) -> Option<PathBuf> {
+    let sessions = config_dir(&conversation.config_env, host)?.join("sessions");
+    let id = conversation.id.as_str();
+    let entry = entries(&sessions, host).find(|entry| entry.session_id == id)?;
+    entry.cwd.map(PathBuf::from)
 }
 
 /// Whatever lists itself and lives.

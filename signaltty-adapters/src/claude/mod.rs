@@ -169,7 +169,7 @@ impl AgentAdapter for ClaudeAdapter {
         conversation: &Conversation,
         host: &dyn AgentHost,
     ) -> Option<PathBuf> {
-        record::directory(conversation, host)
+        evidence::directory(conversation, host).or_else(|| record::directory(conversation, host))
     }
 
     async fn read_turn(&self, conversation: &Conversation, host: &dyn AgentHost) -> TurnRecord {

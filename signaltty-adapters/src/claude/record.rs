@@ -92,6 +92,9 @@ pub(super) fn directory(conversation: &Conversation, host: &dyn AgentHost) -> Op
     struct Line {
         cwd: PathBuf,
     }
+    if conversation.anchor.is_some() {
+        return None;
+    }
     let path = find(conversation, host).ok()?;
     let project = path.parent()?.file_name()?.to_str()?;
     let record = Record::open(&path).ok()?;

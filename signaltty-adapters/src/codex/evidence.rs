@@ -98,7 +98,7 @@ struct Held {
 struct Written {
     newest: Option<Newest>,
     acted: Option<Millis>,
-    is_subagents: bool,
+    is_beside: bool,
 }
 
 impl Held {
@@ -122,16 +122,15 @@ impl Written {
         let meta = Meta::read(path, id).ok()?;
         let newest = turns::newest(path, line::step);
         let acted = newest.map(|turn| turn.at).max(meta.made());
-        Some(Self { newest, acted, is_subagents: meta.is_subagents() })
+        Some(Self { newest, acted, is_beside: meta.is_beside() })
     }
 }
 
 /// The conversation in front; all of them where nothing is written yet.
 fn in_front(held: Vec<Held>) -> Option<Vec<Held>> {
     let mut by_id: BTreeMap<AgentSessionId, Held> = BTreeMap::new();
-    let by_subagent =
-        |held: &Held| held.written.as_ref().is_some_and(|written| written.is_subagents);
-    for one in held.into_iter().filter(|held| !by_subagent(held)) {
+    let beside = |held: &Held| held.written.as_ref().is_some_and(|written| written.is_beside);
+    for one in held.into_iter().filter(|held| !beside(held)) {
         by_id.entry(one.id.clone()).or_insert(one);
     }
     let (written, empty): (Vec<_>, Vec<_>) =

@@ -145,6 +145,10 @@ impl AgentAdapter for CodexAdapter {
         conversation: &Conversation,
         host: &dyn AgentHost,
     ) -> Option<PathBuf> {
+        // It never moves.
+        if conversation.anchor.is_some() {
+            return None;
+        }
         let home = record::home(&conversation.config_env, host)?;
         let path = record::find(&home, &conversation.id).ok()?;
         Some(Meta::read(&path, &conversation.id).ok()?.cwd)

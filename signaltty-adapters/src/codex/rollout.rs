@@ -18,6 +18,7 @@ pub(super) struct Meta {
     timestamp: Option<String>,
     source: Option<Value>,
     thread_source: Option<Value>,
+    attached_thread: Option<bool>,
     history_base: Option<Base>,
     #[serde(skip)]
     first: Option<u64>,
@@ -59,10 +60,14 @@ impl Meta {
         self.history_base.as_ref()
     }
 
-    /// Whether the agent made it for one of its subagents.
-    pub(super) fn is_subagents(&self) -> bool {
-        let marked = self.thread_source.as_ref().and_then(Value::as_str) == Some("subagent");
-        marked || self.source.as_ref().is_some_and(Value::is_object)
+    /// Whether it stands beside another one and never in its place: the agent made
+    /// it for one of its subagents, or a person for a question on the side.
+    pub(super) fn is_beside(&self) -> bool {
+        let made_for = self.thread_source.as_ref().and_then(Value::as_str);
+        let marked = matches!(made_for, Some("subagent" | "tui_side_chat"));
+        marked
+            || self.attached_thread == Some(true)
+            || self.source.as_ref().is_some_and(Value::is_object)
     }
 
     /// When it was made.

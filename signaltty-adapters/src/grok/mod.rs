@@ -115,6 +115,10 @@ impl AgentAdapter for GrokAdapter {
         conversation: &Conversation,
         host: &dyn AgentHost,
     ) -> Option<PathBuf> {
+        // It never moves.
+        if conversation.anchor.is_some() {
+            return None;
+        }
         record::directory(conversation, host)
     }
 

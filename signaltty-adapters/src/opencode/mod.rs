@@ -172,6 +172,10 @@ impl AgentAdapter for OpenCodeAdapter {
         conversation: &Conversation,
         host: &dyn AgentHost,
     ) -> Option<PathBuf> {
+        // It never moves.
+        if conversation.anchor.is_some() {
+            return None;
+        }
         record::directory(conversation, host)
     }
 

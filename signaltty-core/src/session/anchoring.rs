@@ -69,12 +69,33 @@ impl Session {
         out.push(Effect::Anchor { instance, kind, conversation });
     }
 
-    /// Where a conversation that is about to be anchored goes on (D-23).
-    pub(super) fn works_in(&mut self, instance: InstanceId, id: AgentSessionId, cwd: PathBuf) {
+    /// Where a conversation that is about to be anchored goes on (D-23). The saved
+    /// one was moved there by its agent.
+    pub(super) fn works_in(
+        &mut self,
+        now: Now,
+        instance: InstanceId,
+        id: AgentSessionId,
+        cwd: PathBuf,
+    ) {
         let pane = self.instances.get(&instance);
-        if let Some(entry) = pane.and_then(|pane| self.panes.get_mut(pane)) {
-            entry.run.works_in = Some((id, cwd));
+        let Some(entry) = pane.and_then(|pane| self.panes.get_mut(pane)) else {
+            return;
+        };
+        let open = matches!(entry.state, PaneState::Live { .. })
+            && entry.holds_open()
+            && entry.run.candidate.is_none()
+            && entry.run.unproven.is_none();
+        let agent = entry.record.agent.as_ref().filter(|_| open);
+        let saved = agent.and_then(|agent| agent.conversation.as_ref());
+        if saved.is_some_and(|saved| saved.id == id && saved.cwd != cwd)
+            && let Some(agent) = &mut entry.edit().agent
+            && let Some(saved) = &mut agent.conversation
+        {
+            saved.cwd.clone_from(&cwd);
+            self.save.changed(now.mono);
         }
+        entry.run.works_in = Some((id, cwd));
     }
 
     pub(super) fn anchored(

@@ -326,7 +326,7 @@ impl Session {
             Input::RecordRead { instance, witness, named, result } => {
                 self.record_read(now, instance, witness, named, result, &mut out);
             }
-            Input::WorksIn { instance, id, cwd } => self.works_in(instance, id, cwd),
+            Input::WorksIn { instance, id, cwd } => self.works_in(now, instance, id, cwd),
             Input::Anchored { instance, id, result } => {
                 self.anchored(now, instance, id, result, &mut out);
             }

@@ -3,7 +3,7 @@
 use signaltty_core::agent::{ReportedArgv, WitnessSource};
 use signaltty_core::pane::{Attention, Lifecycle};
 use signaltty_core::restore::FailureCode;
-use signaltty_core::session::{Command, Input, VerdictWord};
+use signaltty_core::session::{Command, Effect, Input, VerdictWord};
 
 use crate::support::facts::{extends, id, refusal, witness};
 use crate::support::words::words;
@@ -183,6 +183,17 @@ fn d23_c058_a_conversation_of_another_directory_is_kept_with_its_own() {
     world.shows(instance, "C");
     world.anchored(instance, "C", 1);
     assert_eq!(held(&world).conversation.unwrap().cwd, launch);
+    // Its agent moves it.
+    world.input(works_in("C"));
+    assert_eq!(held(&world).conversation.unwrap().cwd, elsewhere);
+    world.crash();
+    world.ask(crate::support::resume(1));
+    let effects = world.preflight(1, Ok(extends("C", 1)));
+    let started = effects.iter().find_map(|effect| match effect {
+        Effect::Spawn { command, .. } => Some(command.cwd.clone()),
+        _ => None,
+    });
+    assert_eq!(started, Some(elsewhere));
 }
 
 #[test]

@@ -190,24 +190,21 @@ pub(crate) fn anchor(
     );
 }
 
-/// Of a conversation that is anchored for the first time the record says in which
-/// directory it goes on: an agent may have opened one of another directory, or
-/// have made a checkout for it. The saved spelling is kept where it is the same.
+/// The agent may have opened a conversation of another directory, have made a
+/// checkout for it, or have moved it. The saved spelling is kept where it is the
+/// same one.
 async fn anchor_where_it_is(
     adapter: &dyn AgentAdapter,
     host: &ProcHost,
     mut conversation: Conversation,
 ) -> (Option<PathBuf>, Result<Anchor, Refusal>) {
-    let mut own = None;
-    if conversation.anchor.is_none() {
-        let same = |a: &Path, b: &Path| {
-            a == b || matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a == b)
-        };
-        let said = adapter.directory(&conversation, host).await;
-        own = said.filter(|cwd| cwd.is_absolute() && !same(cwd, &conversation.cwd));
-        if let Some(cwd) = &own {
-            conversation.cwd.clone_from(cwd);
-        }
+    let same = |a: &Path, b: &Path| {
+        a == b || matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a == b)
+    };
+    let said = adapter.directory(&conversation, host).await;
+    let own = said.filter(|cwd| cwd.is_absolute() && !same(cwd, &conversation.cwd));
+    if let Some(cwd) = &own {
+        conversation.cwd.clone_from(cwd);
     }
     (own, adapter.anchor(&conversation, host).await)
 }
