@@ -27,7 +27,7 @@ fn prepare(argv: &[&str], env: &[(&str, &str)], hook_program: &str) -> PreparedL
     ClaudeAdapter::new().prepare_launch(launch, &context).unwrap()
 }
 
-const FILE: &str = "/run/signaltty/claude-0000000000000000-7.json";
+const PLUGIN: &str = "/run/signaltty/claude-0000000000000000-7";
 
 #[test]
 fn d12_hooks_are_added_before_everything_that_the_user_wrote() {
@@ -45,11 +45,15 @@ fn d12_hooks_are_added_before_everything_that_the_user_wrote() {
         &["claude", "-d", "api"],
         &["claude", "--", "--settings"],
         &["claude", "two", "mcp"],
+        // Rules of a person's or a wrapper's are theirs.
+        &["claude", "--settings", "mine.json"],
+        &["claude", "--settings={}", "--plugin-dir", "mine"],
+        &["claude", "fix it", "--settings", "mine.json"],
     ] {
         let prepared = prepare(argv, &[], "/bin/signaltty");
         let (program, rest) = argv.split_first().unwrap();
         let expected: Vec<&str> =
-            [*program, "--settings", FILE].into_iter().chain(rest.iter().copied()).collect();
+            [*program, "--plugin-dir", PLUGIN].into_iter().chain(rest.iter().copied()).collect();
         assert_eq!(prepared.launch.argv, expected);
         assert_eq!(prepared.integration, Integration::Injected, "{argv:?}");
         assert_eq!(prepared.files.len(), 1);
@@ -107,11 +111,10 @@ fn d12_settings_that_turn_all_hooks_off_are_named_where_they_decide() {
 #[test]
 fn d12_what_the_user_set_is_left_alone_and_named() {
     for (argv, env, named) in [
-        (&["claude", "--settings", "mine.json"][..], &[][..], "--settings"),
-        (&["claude", "--settings={}"], &[], "--settings"),
-        (&["claude", "--resume", "--settings", "mine.json"], &[], "--settings"),
-        (&["claude", "fix it", "--settings", "mine.json"], &[], "--settings"),
-        (&["claude", "--bare"], &[], "--bare"),
+        (&["claude", "--bare"][..], &[][..], "--bare"),
+        (&["claude", "fix it", "--bare"], &[], "--bare"),
+        (&["claude", "--settings", "{\"disableAllHooks\": true}"], &[], "disableAllHooks"),
+        (&["claude", "--settings={\"disableAllHooks\":true}", "go"], &[], "disableAllHooks"),
         (&["claude", "--safe-mode", "go"], &[], "--safe-mode"),
         (&["claude"], &[("CLAUDE_CODE_SIMPLE", "1")], "--bare"),
         (&["claude"], &[("CLAUDE_CODE_SAFE_MODE", "1")], "--safe-mode"),
@@ -153,9 +156,10 @@ fn d12_the_hook_command_survives_the_shell() {
     for program in ["/bin/signaltty", "/opt/my tools/$HOME/it's `x`\"\\;&/signaltty"] {
         let prepared = prepare(&["claude"], &[], program);
         let file = prepared.files.first().unwrap();
-        assert_eq!(file.path, Path::new(FILE));
-        let settings: Value = serde_json::from_slice(&file.contents).unwrap();
-        let hooks = settings.get("hooks").unwrap().as_object().unwrap();
+        assert_eq!(file.path, Path::new(PLUGIN).join(".claude-plugin/plugin.json"));
+        let plugin: Value = serde_json::from_slice(&file.contents).unwrap();
+        assert_eq!(plugin.get("name").unwrap(), "signaltty");
+        let hooks = plugin.get("hooks").unwrap().as_object().unwrap();
         let mut events: Vec<_> = hooks.keys().map(String::as_str).collect();
         events.sort_unstable();
         let expected = [

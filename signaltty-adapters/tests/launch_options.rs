@@ -68,7 +68,8 @@ fn t3_p7_d29_claude_carries_what_its_table_has() {
                 "",
             ),
             ("claude -c --resume x --session-id y --fork-session", "", "", ""),
-            ("claude --settings s --model x", "--model=x", "--model=x", "--settings"),
+            ("claude --settings s --model x", "--settings=s --model=x", "--model=x", ""),
+            ("claude --settings {} --name x", "", "", "--settings --name"),
             ("claude --unheard-of=sk-1 -q", "", "", "--unheard-of -q"),
             ("claude --mcp-config {\"key\":1}", "", "", "--mcp-config"),
             ("claude --model", "", "", "--model"),
@@ -133,7 +134,7 @@ fn d29_a_changed_snapshot_brings_nothing_in_and_makes_nothing_harmless() {
     let spec = spec.spec();
     let mut saved = LaunchOptions::default();
     for (name, value) in [
-        ("--settings", Some("evil.json")),
+        ("--debug-file", Some("evil")),
         ("--unheard-of", None),
         ("--dangerously-skip-permissions", Some("no")),
         ("--dangerously-skip-permissions", None),
@@ -146,7 +147,7 @@ fn d29_a_changed_snapshot_brings_nothing_in_and_makes_nothing_harmless() {
     let alone = spec.carry(&saved, Widening::LeftOut);
     assert_eq!(alone.args(), [""; 0]);
     let named = [
-        "--settings",
+        "--debug-file",
         "--unheard-of",
         "--dangerously-skip-permissions",
         "--model",

@@ -1,7 +1,11 @@
 //! Wires Claude's hooks up for one launch, without touching a file of the user.
 //!
-//! Claude merges the hooks of the file that `--settings` names with the user's
-//! own (D-12). It takes the option once, so a user's own is left alone.
+//! They come as a plugin of this launch alone. Claude takes `--plugin-dir` as
+//! often as it is given and runs every plugin's hooks beside the user's own, so
+//! nothing is displaced, also where a wrapper adds options that are not seen
+//! here. Of `--settings` it takes the last one alone, whose place would then be
+//! that of a wrapper's rules (ADR 0018). A directory that is gone is no error,
+//! as when Claude starts a conversation anew with the options of this launch.
 
 use std::path::Path;
 
@@ -21,7 +25,7 @@ pub(super) fn prepare(
         |launch, integration| PreparedLaunch { integration, ..PreparedLaunch::unchanged(launch) };
     match look(&launch) {
         Found::NoConversation => return Ok(untouched(launch, Integration::None)),
-        Found::Taken(what) => {
+        Found::Off(what) => {
             let needed = format!(
                 "claude was started with {what}, so it does not report to signaltty; start it \
                  without {what}"
@@ -29,6 +33,15 @@ pub(super) fn prepare(
             return Ok(untouched(launch, Integration::Needed(needed)));
         }
         Found::Free => {}
+    }
+    if let Some(file) = settings::refuses_plugins(settings::of(&launch.env), context.cwd) {
+        let needed = format!(
+            "`{}` is true in {}, so claude would not start with what signaltty adds and reports \
+             nothing; `signaltty integration install claude` puts the hooks into your own settings",
+            settings::NO_PLUGINS,
+            file.display()
+        );
+        return Ok(untouched(launch, Integration::Needed(needed)));
     }
     if let Some(off) = settings::turned_off(settings::of(&launch.env), context.cwd) {
         let needed = format!(
@@ -39,14 +52,23 @@ pub(super) fn prepare(
         );
         return Ok(untouched(launch, Integration::Needed(needed)));
     }
-    let path = context.runtime_dir.join(format!("claude-{}.json", context.instance));
+    if settings::given(&launch.argv).is_some_and(|text| settings::turns_off(text, context.cwd)) {
+        let needed = format!(
+            "`{}` is true in what `--settings` gives claude, so it runs no hook and does not \
+             report to signaltty; take it out there and restart this pane",
+            settings::SWITCH
+        );
+        return Ok(untouched(launch, Integration::Needed(needed)));
+    }
+    let plugin = context.runtime_dir.join(format!("claude-{}", context.instance));
+    let path = plugin.join(".claude-plugin").join("plugin.json");
     let contents = ours(context.hook_program)?;
     let mut launch = launch;
     // Right after the program: options are taken anywhere, but one that takes
     // several values would swallow what follows it.
     let rest = launch.argv.split_off(launch.argv.len().min(1));
-    launch.argv.push("--settings".into());
-    launch.argv.push(path.clone().into_os_string());
+    launch.argv.push("--plugin-dir".into());
+    launch.argv.push(plugin.into_os_string());
     launch.argv.extend(rest);
     Ok(PreparedLaunch {
         files: vec![LaunchFile { path, contents }],
@@ -59,7 +81,7 @@ pub(super) fn prepare(
 fn ours(hook_program: &Path) -> Result<Vec<u8>, AdapterError> {
     let Some(program) = hook_program.to_str() else {
         return Err(AdapterError::Launch(format!(
-            "the path of our program {} is not UTF-8, and claude reads its settings as such",
+            "the path of our program {} is not UTF-8, and claude reads its plugins as such",
             hook_program.display()
         )));
     };
@@ -71,16 +93,22 @@ fn ours(hook_program: &Path) -> Result<Vec<u8>, AdapterError> {
             ((*event).to_owned(), json!([{"hooks": [one]}]))
         })
         .collect();
-    serde_json::to_vec_pretty(&json!({"hooks": hooks}))
-        .map_err(|error| AdapterError::Launch(error.to_string()))
+    // Claude counts by this name how often it is used.
+    let plugin = json!({
+        "name": "signaltty",
+        "version": env!("CARGO_PKG_VERSION"),
+        "description": "Reports to the signaltty pane that this claude was started in",
+        "hooks": hooks,
+    });
+    serde_json::to_vec_pretty(&plugin).map_err(|error| AdapterError::Launch(error.to_string()))
 }
 
 /// What a command line leaves us.
 enum Found {
-    /// Our settings can be added.
+    /// Our plugin can be added.
     Free,
-    /// The user set what we would need.
-    Taken(&'static str),
+    /// The user had every hook turned off.
+    Off(&'static str),
     /// It opens no conversation in this terminal.
     NoConversation,
 }
@@ -90,10 +118,10 @@ fn look(launch: &Launch) -> Found {
         [("CLAUDE_CODE_SIMPLE", "--bare"), ("CLAUDE_CODE_SAFE_MODE", "--safe-mode")]
     {
         if launch.env.iter().any(|(key, value)| key == name && value == "1") {
-            return Found::Taken(option);
+            return Found::Off(option);
         }
     }
-    let mut taken = None;
+    let mut off = None;
     let mut values = Values::None;
     let mut before_operands = true;
     for arg in launch.argv.iter().skip(1) {
@@ -125,8 +153,8 @@ fn look(launch: &Launch) -> Found {
         if ELSEWHERE.contains(&name) || (!arg.starts_with("--") && ends_short(arg)) {
             return Found::NoConversation;
         }
-        if let Some(option) = OURS.iter().find(|option| **option == name) {
-            taken = taken.or(Some(*option));
+        if let Some(option) = OFF.iter().find(|option| **option == name) {
+            off = off.or(Some(*option));
         }
         values = match () {
             () if has_value => Values::None,
@@ -136,7 +164,7 @@ fn look(launch: &Launch) -> Found {
             () => Values::None,
         };
     }
-    taken.map_or(Found::Free, Found::Taken)
+    off.map_or(Found::Free, Found::Off)
 }
 
 /// How many values the option before takes.
@@ -175,7 +203,8 @@ const HOOK_SECONDS: u32 = 5;
 /// does (120 s), so that the hook ends by itself.
 const QUESTION_SECONDS: u32 = 130;
 
-const OURS: [&str; 3] = ["--settings", "--bare", "--safe-mode"];
+/// Options with which no hook runs.
+const OFF: [&str; 2] = ["--bare", "--safe-mode"];
 
 /// Options with which no conversation is opened in this terminal.
 const ELSEWHERE: [&str; 8] =

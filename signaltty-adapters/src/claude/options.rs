@@ -1,8 +1,8 @@
 //! What Claude Code takes, as `claude --help` of 2.1.332 has it, with the
 //! hidden `--append-system-prompt-file` and `--system-prompt-file`.
 //!
-//! `--settings`, `--bare` and `--safe-mode` are left out: with them Claude does
-//! not report to us, so a resume could not be verified.
+//! `--bare` and `--safe-mode` are left out: with them Claude does not report to
+//! us, so a resume could not be verified.
 
 use crate::options::AtResume::{Carried, Implied, LeftOut, Widens, WidensUnless};
 use crate::options::OptionRule;
@@ -25,6 +25,7 @@ pub(super) static OPTIONS: &[OptionRule] = &[
     OptionRule::new("--tools", Many, Carried),
     OptionRule::new("--restricted", Nothing, Carried),
     OptionRule::new("--setting-sources", One, Widens),
+    OptionRule::new("--settings", One, Widens),
     OptionRule::new("--mcp-config", Many, Widens),
     OptionRule::new("--strict-mcp-config", Nothing, Carried),
     OptionRule::new("--plugin-dir", One, Widens).repeatable(),
@@ -56,7 +57,6 @@ pub(super) static OPTIONS: &[OptionRule] = &[
     OptionRule::new("--from-pr", Maybe, Implied),
     OptionRule::new("--teleport", Maybe, Implied),
     // For the first launch, or for one without a terminal.
-    OptionRule::new("--settings", One, LeftOut),
     OptionRule::new("--name", One, LeftOut).alias(&["-n"]),
     OptionRule::new("--file", Many, LeftOut),
     OptionRule::new("--worktree", Maybe, LeftOut).alias(&["-w"]),

@@ -301,7 +301,7 @@ mod tests {
     fn plain() -> Machine {
         Machine(vec![
             (50, 1, "signaltty-server"),
-            (100, 50, "/usr/bin/claude --settings x"),
+            (100, 50, "/usr/bin/claude --plugin-dir x"),
             (110, 100, "signaltty hook claude"),
             (140, 100, "bash -c claude"),
             (150, 140, "claude"),

@@ -263,7 +263,8 @@ impl Daemon {
             }
             Event::Ended { instance, status, last_line, tail, lines, taken } => {
                 self.launches.remove(instance);
-                launch::remove(&self.files.remove(&instance).unwrap_or_default());
+                let files = self.files.remove(&instance).unwrap_or_default();
+                launch::remove(&self.own_dir, &files);
                 // Told twice where a bug came between the end and its farewell.
                 let Some(handle) = self.panes.of(instance) else {
                     return;

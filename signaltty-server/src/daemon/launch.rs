@@ -173,7 +173,7 @@ impl Launcher<'_> {
         let mut written = Vec::new();
         for file in &prepared.files {
             if let Err(error) = write_private(self.runtime_dir, &file.path, &file.contents) {
-                remove(&written);
+                remove(self.own_dir, &written);
                 return as_it_is(format!("{} was not written: {error}", file.path.display()));
             }
             written.push(file.path.clone());
@@ -189,11 +189,18 @@ impl Launcher<'_> {
     }
 }
 
-/// Removes files of a launch that is over.
-pub(crate) fn remove(files: &[PathBuf]) {
+/// Removes files of a launch that is over, and the directories made for them.
+pub(crate) fn remove(own_dir: &Path, files: &[PathBuf]) {
+    let launches = own_dir::launches(own_dir);
     for file in files {
         if let Err(error) = std::fs::remove_file(file) {
             tracing::debug!("{} was not removed: {error}", file.display());
+        }
+        for dir in file.ancestors().skip(1).take_while(|dir| **dir != launches) {
+            // Another file of the launch may be in it still.
+            if std::fs::remove_dir(dir).is_err() {
+                break;
+            }
         }
     }
 }

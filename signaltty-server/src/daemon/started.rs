@@ -70,7 +70,7 @@ impl Daemon {
                 self.input(Input::Spawned { instance, result: Ok(()) });
             }
             Err(refusal) => {
-                launch::remove(&prepared.files);
+                launch::remove(&self.own_dir, &prepared.files);
                 self.input(Input::Spawned { instance, result: Err(refusal) });
             }
         }

@@ -16,14 +16,14 @@ const A: &str = "11111111-1111-4111-8111-111111111111";
 const B: &str = "22222222-2222-4222-8222-222222222222";
 
 /// Keeps a list of what runs and a record as Claude does, and reports its start
-/// through the hook command of its settings where it was given some. `quit`
+/// through the hook command of its plugin where it was given one. `quit`
 /// ends it, `run LINE` runs a command, `clear NEXT` begins another conversation, `die` is a crash.
 const CLAUDE: &str = r#"
-id=${FAKE_ID:-} source=startup loaded= settings=
+id=${FAKE_ID:-} source=startup loaded= plugin=
 while [ $# -gt 0 ]; do
     case $1 in
         --resume) id=$2 source=resume loaded=', "context_tokens": 9'; shift 2 ;;
-        --settings) settings=$2; shift 2 ;;
+        --plugin-dir) plugin=$2; shift 2 ;;
         *) shift ;;
     esac
 done
@@ -49,7 +49,7 @@ n=0 parent=null
 place
 [ ! -f "$record" ] || parent=$(tail -n 1 "$record" | sed 's/.*"uuid":\("[^"]*"\).*/\1/')
 list idle
-if [ -n "$settings" ]; then
+if [ -f "$plugin/.claude-plugin/plugin.json" ]; then
     printf '{"hook_event_name": "SessionStart", "session_id": "%s", "source": "%s", "cwd": "%s"%s}' \
         "$id" "$source" "$PWD" "$loaded" | CLAUDE_PID=$$ "$SIGNALTTY" hook claude
 fi

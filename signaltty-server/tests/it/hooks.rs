@@ -178,11 +178,11 @@ fn event(name: &str) -> Value {
 
 #[test]
 fn what_an_agent_lacks_to_report_is_in_the_tree_and_in_the_details() {
-    let claude = Claude::start_as(&["claude", "--settings", "mine.json"]);
+    let claude = Claude::start_as(&["claude", "--bare"]);
     let (server, pane) = (&claude.server, &claude.pane);
     let info = server.pane(pane);
     let needed = info["agent"]["integration"].as_str().expect("something is needed");
-    assert!(needed.contains("--settings"), "{needed}");
+    assert!(needed.contains("--bare"), "{needed}");
     assert_eq!(server.panes()[0]["agent"]["integration"], needed);
     // It is about the process that runs.
     server.ask("pane.terminate", json!({"pane": pane}));
@@ -240,11 +240,12 @@ fn c031_c118_c119_only_the_panes_own_agent_is_heard_over_the_socket() {
 fn d12_hooks_are_set_at_the_launch_and_gone_with_it() {
     let claude = Claude::start();
     let args = fs::read_to_string(claude.home.path("args")).unwrap();
-    let file = args.trim().strip_prefix("--settings ").expect("our settings").to_owned();
+    let plugin = args.trim().strip_prefix("--plugin-dir ").expect("our plugin").to_owned();
+    let file = format!("{plugin}/.claude-plugin/plugin.json");
     let mode = fs::metadata(&file).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
-    let settings: Value = serde_json::from_slice(&fs::read(&file).unwrap()).unwrap();
-    let command = &settings["hooks"]["SessionStart"][0]["hooks"][0]["command"];
+    let manifest: Value = serde_json::from_slice(&fs::read(&file).unwrap()).unwrap();
+    let command = &manifest["hooks"]["SessionStart"][0]["hooks"][0]["command"];
     let expected = format!("'{}' hook claude", env!("CARGO_BIN_EXE_signaltty"));
     assert_eq!(*command, *expected);
     assert!(claude.home.files_with(&claude.secret()).is_empty());
@@ -253,7 +254,7 @@ fn d12_hooks_are_set_at_the_launch_and_gone_with_it() {
     assert_eq!(shown["argv"], json!(["claude"]));
     claude.server.ask("pane.terminate", json!({"pane": claude.pane}));
     claude.server.wait_state(&claude.pane, "exited");
-    wait_until("the end of the file", || !Path::new(&file).exists());
+    wait_until("the end of the plugin", || !Path::new(&plugin).exists());
 }
 
 #[test]

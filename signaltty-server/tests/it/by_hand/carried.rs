@@ -81,7 +81,7 @@ fn d12_an_agent_that_cannot_report_since_our_program_is_gone_says_so() {
     // With none of ours Claude complains of nothing.
     let pid = stage.server.pane(pane)["pid"].as_u64().unwrap();
     let command = fs::read_to_string(format!("/proc/{pid}/cmdline")).unwrap();
-    assert!(!command.contains("--settings"), "{command}");
+    assert!(!command.contains("--plugin-dir"), "{command}");
 }
 
 #[test]
