@@ -3,14 +3,13 @@
 
 use std::ffi::OsString;
 use std::fmt::Display;
-use std::fs::File;
-use std::io::{self, Read as _};
+use std::io;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{Mode, OFlags};
 use toml::{Table, Value};
 
 use super::Settings;
+use super::person::read;
 use crate::nearest::nearest;
 
 /// Why a configuration is not used.
@@ -144,21 +143,6 @@ pub(crate) fn standard_path(var: impl Fn(&str) -> Option<OsString>) -> Option<Pa
     Some(config.join("signaltty/config.toml"))
 }
 
-/// A file of a person, so not a pipe that nobody writes to and not one without an
-/// end. A link is followed.
-fn read(path: &Path) -> io::Result<String> {
-    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
-    let file = File::from(rustix::fs::open(path, flags, Mode::empty())?);
-    if !file.metadata()?.is_file() {
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no regular file"));
-    }
-    let mut text = String::new();
-    if file.take(MAX_BYTES + 1).read_to_string(&mut text)? as u64 > MAX_BYTES {
-        return Err(io::Error::new(io::ErrorKind::FileTooLarge, "it has more than 1 MiB"));
-    }
-    Ok(text)
-}
-
 fn range(key: impl Display, value: u64, least: u64, most: u64) -> Result<(), SettingsError> {
     if (least..=most).contains(&value) {
         return Ok(());
@@ -210,13 +194,14 @@ fn hint(key: &str, known: &[String]) -> String {
 }
 
 /// Far more than all keys take.
-const MAX_BYTES: u64 = 1024 * 1024;
 
 const DEADLINES: &str = "resume.deadline_s";
 
 #[cfg(test)]
 mod tests {
     use super::super::{Control, Periodic, SavedDurability};
+    use rustix::fs::Mode;
+
     use super::*;
 
     fn refused(text: &str) -> String {

@@ -3,6 +3,8 @@
 #[cfg(feature = "daemon")]
 mod file;
 mod paths;
+#[cfg(any(feature = "daemon", feature = "tui"))]
+mod person;
 #[cfg(feature = "daemon")]
 mod settings;
 
@@ -12,6 +14,8 @@ pub use file::SettingsError;
 pub(crate) use file::standard_path;
 pub(crate) use paths::MAX_LOG_BYTES;
 pub use paths::{MAX_SOCKET_PATH, Overrides, Paths, PathsError};
+#[cfg(any(feature = "daemon", feature = "tui"))]
+pub(crate) use person::read;
 #[cfg(feature = "daemon")]
 pub use settings::{
     AgentSettings, Control, DefaultSettings, HistorySettings, LimitSettings, NotificationSettings,

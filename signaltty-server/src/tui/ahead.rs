@@ -3,7 +3,8 @@
 //! Between a person's key that makes a pane and the server's answer, the focus is
 //! still where it was. What they go on typing is meant for the new pane, so it is
 //! held until that takes it: half a command in each of two panes is the worst of
-//! what could happen to it.
+//! what could happen to it. So is what follows the key that starts a tombstone's
+//! program again, and any other key of the client's own but the one that leaves.
 
 use signaltty_core::id::PaneId;
 
@@ -29,6 +30,8 @@ pub(crate) struct Ahead {
     asked: usize,
     /// The pane that was made, until it takes keys.
     made: Option<PaneId>,
+    /// A tombstone whose program was asked for, until it is there or refused.
+    again: Option<PaneId>,
     /// Lists without it that came since. One may have been under way.
     missed: u8,
     held: Vec<Typed>,
@@ -50,6 +53,23 @@ impl Ahead {
         self.made = made.or(self.made);
     }
 
+    /// The program of this tombstone was asked for.
+    pub(crate) fn again(&mut self, pane: PaneId) {
+        self.again = Some(pane);
+    }
+
+    /// The tombstone whose program was asked for.
+    pub(crate) fn awaits_again(&self) -> Option<PaneId> {
+        self.again
+    }
+
+    /// That program is there, or never will be.
+    pub(crate) fn is_again(&mut self, there: bool) {
+        if let Some(pane) = self.again.take() {
+            self.made = self.made.or(there.then_some(pane));
+        }
+    }
+
     /// The pane that was made last and does not take keys yet.
     pub(crate) fn awaited(&self) -> Option<PaneId> {
         self.made
@@ -65,7 +85,7 @@ impl Ahead {
 
     /// Whether keys are held now.
     pub(crate) fn holds(&self) -> bool {
-        self.asked > 0 || self.made.is_some()
+        self.asked > 0 || self.made.is_some() || self.again.is_some()
     }
 
     pub(crate) fn hold(&mut self, typed: Typed) {
@@ -182,6 +202,66 @@ mod tests {
         }
         let said = &model.message.as_ref().unwrap().text;
         assert_eq!(said, "what you typed meanwhile was not sent");
+    }
+
+    #[test]
+    fn a_key_of_the_client_is_not_about_the_pane_that_was_there() {
+        let mut model = one();
+        let effects = press(&mut model, &["C-]", "|", "C-]", "x", "y"]);
+        let asked = effects.iter().filter(|effect| matches!(effect, Effect::Call { .. }));
+        assert_eq!(asked.count(), 1, "only the split: {effects:?}");
+        assert!(matches!(model.mode, super::super::model::Mode::Normal));
+        let tab = both().workspaces[0].tabs[0].id.clone();
+        let made = json!({"tab_id": tab, "pane_id": id(11).to_string()});
+        answer(&mut model, Ok(made));
+        let listed = update(&mut model, Msg::Listed(both()));
+        let number = listed.iter().find_map(|effect| match effect {
+            Effect::Open { pane, number, .. } if *pane == id(11) => Some(*number),
+            _ => None,
+        });
+        let (pane, number) = (id(11), number.unwrap());
+        let what = FromStream::Begun { cols: 20, rows: 20 };
+        let effects = update(&mut model, Msg::Stream { pane, number, what });
+        let closed = effects.iter().find_map(|effect| match effect {
+            Effect::Call { method: "pane.close", params, .. } => Some(params["pane"].clone()),
+            _ => None,
+        });
+        assert_eq!(closed, Some(json!(id(11).to_string())));
+    }
+
+    #[test]
+    fn what_follows_the_start_of_a_tombstone_is_for_what_runs_then() {
+        let state = |state: &str| {
+            let mut tree = both();
+            tree.workspaces[0].tabs[0].panes[1].state = state.into();
+            tree
+        };
+        let start = || {
+            let mut model = client((80, 24), state("exited"), &[]);
+            model.focused.insert(model.tab.clone().unwrap(), id(11));
+            let effects = press(&mut model, &["Enter", "f", "i", "x"]);
+            assert_eq!(effects.len(), 1, "{effects:?}");
+            assert!(matches!(effects[0], Effect::Call { method: "pane.restart", .. }));
+            model
+        };
+        let mut model = start();
+        let listed = update(&mut model, Msg::Listed(state("live")));
+        let number = listed.iter().find_map(|effect| match effect {
+            Effect::Open { pane, number, .. } if *pane == id(11) => Some(*number),
+            _ => None,
+        });
+        let (pane, number) = (id(11), number.unwrap());
+        let what = FromStream::Begun { cols: 20, rows: 20 };
+        let effects = update(&mut model, Msg::Stream { pane, number, what });
+        let bytes: Vec<u8> = typed(&effects).into_iter().flat_map(|(_, bytes)| bytes).collect();
+        assert_eq!(bytes, b"fix");
+        // It is refused: nothing gets what was typed.
+        let mut model = start();
+        let result = Err(WireError::new("BINARY_MISSING", "there is no such program"));
+        let after = After::Again(id(11));
+        assert_eq!(typed(&update(&mut model, Msg::Done { after, result })), []);
+        let said = &model.message.as_ref().unwrap().text;
+        assert_eq!(said, "there is no such program; what you typed meanwhile was not sent");
     }
 
     #[test]

@@ -232,8 +232,9 @@ pub(super) fn told(model: &mut Model) {
     update(model, Msg::Done { after: After::Inbox, result });
 }
 
-/// Presses keys, one after the other.
+/// Presses keys, one after the other, a while after whatever was before.
 pub(super) fn press(model: &mut Model, keys: &[&str]) -> Vec<Effect> {
+    model.clock += std::time::Duration::from_secs(60);
     let mut effects = Vec::new();
     for key in keys {
         let key: super::input::Key = key.parse().unwrap();

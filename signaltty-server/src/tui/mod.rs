@@ -15,6 +15,7 @@ mod edge;
 mod field;
 #[cfg(test)]
 mod fixture;
+mod flow;
 mod gui;
 mod input;
 mod list;

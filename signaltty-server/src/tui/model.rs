@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use signaltty_core::id::PaneId;
 use signaltty_core::scope::{Catalog, Listed, Project, Scope};
@@ -12,6 +13,7 @@ use super::areas;
 use super::board::Board;
 use super::checkouts::Checkouts;
 use super::dialog::Dialog;
+use super::flow::Flow;
 use super::gui::Gui;
 use super::scroll::Scroll;
 use crate::protocol::{NotificationNode, PaneNode, TabNode, Tree, WorkspaceNode};
@@ -59,12 +61,16 @@ pub(crate) struct Model {
     pub(crate) streams: u64,
     /// What is typed for a pane that is being made.
     pub(crate) ahead: Ahead,
+    /// What is typed in one go.
+    pub(crate) flow: Flow,
     /// What the mouse holds.
     pub(crate) held: Option<Held>,
     /// Rises while something is waited for; zero without animation.
     pub(crate) beat: u32,
     /// The time, for how long ago something was.
     pub(crate) now: jiff::Timestamp,
+    /// The same by a clock that nobody sets.
+    pub(crate) clock: Duration,
     pub(crate) dirty: Dirty,
     /// Whether more changed than what panes printed.
     pub(crate) whole: bool,
@@ -206,9 +212,11 @@ impl Model {
             area_asked: HashMap::new(),
             streams: 0,
             ahead: Ahead::default(),
+            flow: Flow::default(),
             held: None,
             beat: 0,
             now: jiff::Timestamp::UNIX_EPOCH,
+            clock: Duration::ZERO,
             dirty: Dirty::Foreground,
             whole: true,
             beside: false,

@@ -113,12 +113,21 @@ pub(crate) enum Effect {
     Quit,
 }
 
+impl Effect {
+    /// Whether the answer brings a pane that gets the focus.
+    pub(crate) fn makes(&self) -> bool {
+        matches!(self, Self::Call { after: After::Show, .. })
+    }
+}
+
 /// What follows a request's answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum After {
     Nothing,
     /// Show the pane that was made.
     Show,
+    /// The program of a tombstone runs again.
+    Again(PaneId),
     /// Say what came of a resume.
     Resumed(PaneId),
     /// Say what came of a turn that was to be continued.

@@ -17,7 +17,7 @@ use super::msg::{After, Effect, Msg};
 use super::svg::svg;
 use super::update::update;
 use super::view::{LIST_KEYS, PAGE_KEYS, SCROLL_KEYS, SIDEBAR_KEYS, key_rows, view};
-use crate::protocol::EventLine;
+use crate::protocol::{EventLine, WireError};
 
 /// Compares a text with a part of a document, or puts it there if
 /// `SIGNALTTY_UPDATE_DOCS` is set.
@@ -119,8 +119,15 @@ fn keys_of_a_tombstone_do_what_it_says() {
         };
         effects.into_iter().filter_map(method).collect()
     };
+    // Each is answered before the next key: what comes earlier is for the program.
+    let refuse = |model: &mut Model, after: After| {
+        let result = Err(WireError::new("REFUSED", "its record is damaged"));
+        update(model, Msg::Done { after, result });
+    };
     assert_eq!(called(press(&mut model, &["r"])), ["pane.resume"]);
+    refuse(&mut model, After::Resumed(id(8)));
     assert_eq!(called(press(&mut model, &["c"])), ["pane.continue"]);
+    refuse(&mut model, After::Continued(id(8)));
     assert_eq!(called(press(&mut model, &["x"])), [""; 0], "asks first");
     assert_eq!(called(press(&mut model, &["n", "z"])), [""; 0]);
     assert_eq!(called(press(&mut model, &["x", "y"])), ["pane.close"]);
@@ -221,6 +228,11 @@ fn s0_43_checkouts_are_opened_made_and_removed_by_git() {
     let opened = calls(&press(&mut model, &["C-]", "g", "j", "Enter"]));
     let fix = serde_json::json!({"worktree": "/src/fix", "cwd": "/src/api"});
     assert!(opened.contains(&("worktree.open", fix.clone())), "{opened:?}");
+    let refuse = |model: &mut Model| {
+        let result = Err(WireError::new("NO_ROOM", "there is no room"));
+        update(model, Msg::Done { after: After::Show, result });
+    };
+    refuse(&mut model);
     let made = press(&mut model, &["C-]", "g", "n", "x", "Enter"]);
     let wanted = serde_json::json!({"branch": "x", "cwd": "/src/api"});
     let made = calls(&made);
@@ -233,6 +245,7 @@ fn s0_43_checkouts_are_opened_made_and_removed_by_git() {
     let then = calls(&update(&mut model, Msg::Done { after, result: Ok(node) }));
     let new = serde_json::json!({"worktree": "/src/api.x", "cwd": "/src/api"});
     assert!(then.contains(&("worktree.open", new)), "{then:?}");
+    refuse(&mut model);
     // A removal is asked about first.
     let asked = calls(&press(&mut model, &["C-]", "g", "j", "x"]));
     assert!(asked.iter().all(|(method, _)| *method != "worktree.remove"), "{asked:?}");

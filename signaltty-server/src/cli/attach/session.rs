@@ -73,6 +73,10 @@ impl Session {
             name = signals.next() => Ok(Ended::Signal(name)),
             asked = jobs.next() => Ok(Ended::Job(asked)),
         };
+        if matches!(ended, Ok(Ended::Exited(_) | Ended::ServerGone)) {
+            // Who typed on did not see that it ended.
+            raw.discard_typed();
+        }
         drop(raw);
         if lost > 0 {
             notices.push(format!(
@@ -106,6 +110,8 @@ async fn send(
                 }
             }
             bytes = typed.next() => {
+                // What came in one piece with the keys that detach is still sent.
+                let stuck = writer.waiting();
                 let now = bytes.as_deref().map(|bytes| keys.feed(bytes));
                 let input = now.as_ref().map(|now| now.input.clone()).unwrap_or_default();
                 if !input.is_empty() && !read_only {
@@ -116,7 +122,7 @@ async fn send(
                     }
                 }
                 if now.is_none_or(|now| now.detach) {
-                    *lost += writer.waiting();
+                    *lost += if stuck > 0 { writer.waiting() } else { 0 };
                     // Where something waits already, the end of the connection
                     // says it.
                     if *lost == 0 {

@@ -31,6 +31,8 @@ pub(crate) struct RawTerminal {
 struct Before {
     termios: Termios,
     restored: AtomicBool,
+    /// What was typed and not read is for nobody else.
+    discards: AtomicBool,
     /// Held while the server may write the terminal.
     lease: Mutex<Option<UnixStream>>,
 }
@@ -45,8 +47,12 @@ impl RawTerminal {
         let termios = tcgetattr(io::stdin())?;
         let mut raw = termios.clone();
         raw.make_raw();
-        let before =
-            Arc::new(Before { termios, restored: AtomicBool::new(false), lease: Mutex::default() });
+        let before = Arc::new(Before {
+            termios,
+            restored: AtomicBool::new(false),
+            discards: AtomicBool::new(false),
+            lease: Mutex::default(),
+        });
         let in_panic = Arc::clone(&before);
         let next = std::panic::take_hook();
         std::panic::set_hook(Box::new(move |panic| {
@@ -72,6 +78,12 @@ impl RawTerminal {
         self.before.restored.store(false, Ordering::Relaxed);
         TAKEN.store(true, Ordering::Relaxed);
         tcsetattr(io::stdin(), OptionalActions::Now, &raw).map_err(io::Error::from)
+    }
+
+    /// Says that what was typed and not read yet was meant for what was shown, and
+    /// not for whoever reads the terminal next.
+    pub(super) fn discard_typed(&self) {
+        self.before.discards.store(true, Ordering::Relaxed);
     }
 
     /// Offers the terminal to the server that is at the other end. It is opened
@@ -116,7 +128,11 @@ impl Before {
         }
         // The terminal may be gone, and there is nobody to tell then.
         let _ = write(RESET.as_bytes());
-        let _ = tcsetattr(io::stdin(), OptionalActions::Now, &self.termios);
+        let actions = match self.discards.load(Ordering::Relaxed) {
+            true => OptionalActions::Flush,
+            false => OptionalActions::Now,
+        };
+        let _ = tcsetattr(io::stdin(), actions, &self.termios);
         TAKEN.store(false, Ordering::Relaxed);
     }
 }

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 use signaltty_core::scope::Scope;
 
+use crate::config;
 use crate::tui::gui::Gui;
 
 /// Where a file of this name is; `None` without a home.
@@ -25,7 +26,7 @@ pub(crate) fn path(name: &str) -> Option<PathBuf> {
 ///
 /// A file that cannot be read or understood, with its path.
 pub(crate) fn load_gui(path: &Path) -> Result<Gui, String> {
-    match fs::read_to_string(path) {
+    match config::read(path) {
         Ok(text) => Gui::parse(&text).map_err(|error| format!("{}: {error}", path.display())),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Gui::default()),
         Err(error) => Err(format!("cannot read {}: {error}", path.display())),
@@ -36,7 +37,7 @@ pub(crate) fn load_gui(path: &Path) -> Result<Gui, String> {
 /// (S0-47); the file is left as it is until the person chooses another project.
 pub(crate) fn load_scope(path: &Path) -> Scope {
     let project = || -> Option<PathBuf> {
-        let value: Value = serde_json::from_slice(&fs::read(path).ok()?).ok()?;
+        let value: Value = serde_json::from_str(&config::read(path).ok()?).ok()?;
         Some(PathBuf::from(value.get("project")?.as_str()?))
     };
     Scope::from_saved(project().as_deref())

@@ -82,6 +82,7 @@ fn end_with_a_panic() {
 
 struct App {
     model: Model,
+    started: Instant,
     messages: mpsc::Receiver<Msg>,
     input: mpsc::Receiver<io::Result<Msg>>,
     streams: Streams,
@@ -104,6 +105,7 @@ impl App {
         let mut painter = Painter::new(&model.gui);
         out.push(painter.enter(model.gui.mouse).as_bytes());
         Ok(Self {
+            started: Instant::now(),
             input: input::start()?,
             messages,
             streams: Streams::new(context.clone()),
@@ -216,6 +218,7 @@ impl App {
 
     fn take(&mut self, msg: Msg) {
         self.model.now = jiff::Timestamp::now();
+        self.model.clock = self.started.elapsed();
         for effect in update(&mut self.model, msg) {
             self.perform(effect);
         }

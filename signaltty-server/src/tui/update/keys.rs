@@ -5,6 +5,7 @@ use signaltty_core::id::PaneId;
 
 use super::{Effects, actions, boards, dialogs, places, say, scrolling, tombstone};
 use crate::tui::ahead::Typed;
+use crate::tui::flow::Into;
 use crate::tui::input::{Action, Key, encode};
 use crate::tui::list::{self, Line};
 use crate::tui::model::{Dirty, Link, Mode, Model, Stream, is_live};
@@ -16,7 +17,11 @@ pub(super) fn key(model: &mut Model, key: Key, out: &mut Effects) {
     if !goes_through(model, key) {
         model.draw(Dirty::Foreground);
     }
+    if !stays(model, key == model.gui.bindings.prefix, out) {
+        return;
+    }
     if let Link::Gone(_) = model.link {
+        model.flow.ends();
         return gone(key, out);
     }
     // The prefix still works: a server that does not answer holds nobody.
@@ -25,7 +30,10 @@ pub(super) fn key(model: &mut Model, key: Key, out: &mut Effects) {
     }
     match &mut model.mode {
         Mode::Prefix => return after_prefix(model, key, out),
-        Mode::Dialog(_) => return dialogs::key(model, key, out),
+        Mode::Dialog(_) => {
+            model.flow.goes_on(Into::Here, model.clock);
+            return dialogs::key(model, key, out);
+        }
         Mode::Board(_) => {
             model.message = None;
             return boards::key(model, key, out);
@@ -46,6 +54,39 @@ pub(super) fn key(model: &mut Model, key: Key, out: &mut Effects) {
     } else {
         welcome(model, key, out);
     }
+}
+
+/// Whether a key goes where keys go now. What is typed in one go stays with the
+/// pane that it began in, whoever else moved the focus, and is dropped where that
+/// takes no keys any more.
+fn stays(model: &mut Model, prefix: bool, out: &mut Effects) -> bool {
+    let Some(into) = model.flow.now(model.clock) else { return true };
+    if prefix {
+        model.flow.ends();
+        return true;
+    }
+    let gone = matches!(model.link, Link::Gone(_));
+    let Into::Pane(pane) = into else {
+        if gone {
+            model.flow.goes_on(into, model.clock);
+        }
+        return !gone;
+    };
+    let own = !matches!(model.mode, Mode::Normal) || model.sidebar.focused || held(model);
+    if own && !gone {
+        return true;
+    }
+    if !gone && model.node(pane).is_some_and(is_live) {
+        if model.focus() != Some(pane) {
+            places::go(model, pane, out);
+        }
+        return true;
+    }
+    model.flow.goes_on(into, model.clock);
+    let what = if gone { "the server went away" } else { "the program ended" };
+    let text = format!("{what} while you typed, and what you typed since was not sent");
+    say(model, &text, true);
+    false
 }
 
 /// A key while there is something to read.
@@ -85,10 +126,17 @@ pub(super) fn catch_up(model: &mut Model, out: &mut Effects) {
             }
             let (held, over) = model.ahead.take();
             for typed in held {
+                // One of them may have asked for yet another pane.
+                if model.ahead.holds() {
+                    model.ahead.hold(typed);
+                    continue;
+                }
+                let asked = out.len();
                 match typed {
                     Typed::Key(typed) => key(model, typed, out),
                     Typed::Paste(text) => paste(model, &text, out),
                 }
+                model.ahead.ask(out.iter().skip(asked).filter(|effect| effect.makes()).count());
             }
             if over {
                 say(model, "not everything that was typed so fast was sent", true);
@@ -127,6 +175,11 @@ fn gone(key: Key, out: &mut Effects) {
 
 fn after_prefix(model: &mut Model, key: Key, out: &mut Effects) {
     model.mode = Mode::Normal;
+    // It is about the pane that is to come, not about the one that is there.
+    if held(model) && model.gui.bindings.action(key) != Some(Action::Detach) {
+        model.ahead.hold(Typed::Key(model.gui.bindings.prefix));
+        return model.ahead.hold(Typed::Key(key));
+    }
     if key == model.gui.bindings.prefix {
         if let Some(pane) = model.focus() {
             in_pane(model, pane, key, out);
@@ -152,6 +205,7 @@ fn in_pane(model: &mut Model, pane: PaneId, key: Key, out: &mut Effects) {
     if !is_live(node) {
         return tombstone::key(model, pane, key, out);
     }
+    model.flow.goes_on(Into::Pane(pane), model.clock);
     let screen = model.panes.get(&pane).and_then(|state| state.screen.as_ref());
     let application = screen.is_some_and(signaltty_pty::Screen::application_cursor);
     typed(model, pane, encode::key(key, application), out);
@@ -183,12 +237,16 @@ pub(super) fn paste(model: &mut Model, text: &str, out: &mut Effects) {
     if held(model) {
         return model.ahead.hold(Typed::Paste(text.to_owned()));
     }
+    if !stays(model, false, out) {
+        return;
+    }
     let Some(pane) = model.focus().filter(|_| matches!(model.mode, Mode::Normal)) else {
         return;
     };
     let state = model.panes.get(&pane);
     if let Some(screen) = state.and_then(|state| state.screen.as_ref()) {
         let bytes = encode::paste(text, screen.bracketed_paste());
+        model.flow.goes_on(Into::Pane(pane), model.clock);
         typed(model, pane, bytes, out);
     }
 }

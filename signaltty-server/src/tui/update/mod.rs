@@ -18,7 +18,7 @@ use signaltty_core::id::PaneId;
 
 use super::ahead::Ahead;
 use super::dialog::Dialog;
-use super::model::{Dirty, Link, Message, Mode, Model};
+use super::model::{Dirty, Link, Message, Mode, Model, is_live};
 use super::msg::{After, Effect, FromStream, Msg};
 use crate::protocol::{EventLine, Tree, WireError};
 
@@ -70,8 +70,7 @@ pub(crate) fn update(model: &mut Model, msg: Msg) -> Effects {
         streams::settle(model, &mut out);
         boards::settle(model, &mut out);
     }
-    let moving = |effect: &&Effect| matches!(effect, Effect::Call { after: After::Show, .. });
-    model.ahead.ask(out.iter().filter(moving).count());
+    model.ahead.ask(out.iter().filter(|effect| effect.makes()).count());
     keys::catch_up(model, &mut out);
     out
 }
@@ -96,6 +95,13 @@ fn listed(model: &mut Model, tree: Tree, out: &mut Effects) {
     model.tree = tree;
     let made = model.ahead.awaited();
     model.ahead.listed(made.is_some_and(|pane| model.node(pane).is_some()));
+    if let Some(pane) = model.ahead.awaits_again() {
+        match model.node(pane) {
+            Some(node) if is_live(node) => model.ahead.is_again(true),
+            Some(_) => {}
+            None => model.ahead.is_again(false),
+        }
+    }
     dialogs::still_asks(model);
     if model.settle_scope() {
         out.push(Effect::SaveScope(model.scope.clone()));
@@ -184,6 +190,11 @@ fn done(model: &mut Model, after: After, result: Result<Value, WireError>, out: 
         After::Inbox => return boards::told(model, result),
         _ => result,
     };
+    if let After::Again(pane) | After::Resumed(pane) | After::Continued(pane) = after
+        && model.ahead.awaits_again() == Some(pane)
+    {
+        model.ahead.is_again(result.is_ok());
+    }
     if after == After::Show {
         let made = result.as_ref().ok().and_then(|value| value.get("pane_id")?.as_str());
         model.ahead.answered(made.and_then(|pane| pane.parse().ok()));
@@ -192,7 +203,8 @@ fn done(model: &mut Model, after: After, result: Result<Value, WireError>, out: 
         Ok(value) => value,
         Err(error) => {
             // A pane that went away meanwhile is what the list will say.
-            if after != After::Nothing || !error.code.starts_with("NO_SUCH") {
+            let nothing = matches!(after, After::Nothing | After::Again(_));
+            if !nothing || !error.code.starts_with("NO_SUCH") {
                 say(model, &error.message, true);
             }
             out.push(Effect::List);
@@ -200,7 +212,7 @@ fn done(model: &mut Model, after: After, result: Result<Value, WireError>, out: 
         }
     };
     match after {
-        After::Nothing | After::Checkouts(_) | After::Inbox => {}
+        After::Nothing | After::Again(_) | After::Checkouts(_) | After::Inbox => {}
         After::Made(at) => boards::made(value, &at, out),
         After::Show => {
             let text = |name: &str| value.get(name).and_then(Value::as_str);

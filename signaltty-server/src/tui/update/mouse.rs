@@ -17,6 +17,9 @@ pub(super) fn mouse(model: &mut Model, event: &MouseEvent, out: &mut Effects) {
     if model.link != Link::Up || matches!(model.mode, Mode::Dialog(_) | Mode::Board(_)) {
         return;
     }
+    if matches!(event.kind, MouseEventKind::Down(_)) {
+        model.flow.ends();
+    }
     if let Some(held) = model.held.clone() {
         match event.kind {
             MouseEventKind::Drag(_) => return drag(model, &held, event, out),

@@ -86,6 +86,10 @@ pub(super) fn key(model: &mut Model, pane: PaneId, key: Key, out: &mut Effects) 
 
 fn choose(model: &mut Model, pane: PaneId, way: Way, out: &mut Effects) {
     let params = json!({ "pane": pane.to_string() });
+    if matches!(way, Way::Resume | Way::Continue | Way::Again) {
+        // What is typed from here on is for what runs then.
+        model.ahead.again(pane);
+    }
     match way {
         Way::Resume => out.push(resume(pane)),
         Way::Continue => {
@@ -93,7 +97,7 @@ fn choose(model: &mut Model, pane: PaneId, way: Way, out: &mut Effects) {
             out.push(Effect::Call { method: "pane.continue", params, env: true, after });
         }
         Way::Again => {
-            let after = After::Nothing;
+            let after = After::Again(pane);
             out.push(Effect::Call { method: "pane.restart", params, env: true, after });
         }
         Way::Anyway => {
@@ -121,9 +125,11 @@ fn choose(model: &mut Model, pane: PaneId, way: Way, out: &mut Effects) {
 pub(super) fn close(model: &mut Model, pane: PaneId, out: &mut Effects) {
     let Some(node) = model.node(pane) else { return };
     let params = json!({ "pane": pane.to_string() });
+    let agent = node.agent.as_ref();
+    let conversation = agent.is_some_and(|agent| agent.agent_session_id.is_some());
     let text = match node.state.as_str() {
         "live" | "resuming" => format!("Close {:?} and end what runs in it?", node.title),
-        "resumable" => format!(
+        _ if conversation => format!(
             "Close {:?}? Its output goes; the conversation stays with the agent.",
             node.title
         ),
