@@ -87,5 +87,5 @@ pub use size::Size;
 pub use spawn::{SpawnSpec, spawn};
 pub use stop::{StopReport, StopStep};
 pub use style::{Style, Tint, Underline};
-pub use sys::{close_inherited, give_memory_back, settle_signals, trim_memory};
+pub use sys::{close_inherited, give_memory_back, release_program, settle_signals, trim_memory};
 pub use tail::{tail_styled, tail_text};

@@ -1,8 +1,8 @@
 //! The one module with `unsafe` code.
 //!
 //! It holds what no safe interface offers: the steps of a child before its
-//! exec, the closing of what a process inherited, and the registration of a
-//! descriptor with the runtime.
+//! exec, the closing of what a process inherited, the giving back of memory, and
+//! the registration of a descriptor with the runtime.
 
 #![allow(unsafe_code)]
 
@@ -17,8 +17,10 @@ use rustix::process::{Pid, Signal, getppid, set_parent_process_death_signal};
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 
+mod pages;
 mod start;
 
+pub use pages::release_program;
 pub(crate) use start::{Program, start};
 
 /// A descriptor that the runtime watches. Nothing but this module makes one.

@@ -2,8 +2,9 @@
 //!
 //! Cells of many panes lie between what stays, and the allocator gives back by
 //! itself only what is behind everything else. So a moment after panes went to
-//! sleep it is asked once for all that is free. That is one timer, and none while
-//! nothing goes to sleep.
+//! sleep it is asked once for all that is free, and the pages of the program that
+//! their start took are let go. That is one timer, and none while nothing goes to
+//! sleep.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -27,5 +28,6 @@ pub(super) fn trim_soon() {
         tokio::time::sleep(AFTER).await;
         DUE.store(false, Ordering::Release);
         signaltty_pty::trim_memory();
+        signaltty_pty::release_program();
     });
 }
