@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::structure::program_name;
 use super::{Effect, Event, PaneEntry, Reply, Session, publish, reply};
-use crate::id::{PaneId, RequestId, WorkspaceId};
+use crate::id::{PaneId, RequestId, TabId, WorkspaceId};
 use crate::notification::Notification;
 use crate::pane::SavedPane;
 use crate::saved::SavedSession;
@@ -60,31 +60,42 @@ impl Session {
     /// A pane as it may be saved.
     pub(super) fn saved_pane(entry: &PaneEntry, history: bool) -> Arc<SavedPane> {
         let mut record = Arc::clone(&entry.record);
-        if !history && record.last_message.is_some() {
-            Arc::make_mut(&mut record).last_message = None;
+        if !history {
+            silence(Arc::make_mut(&mut record), "what was said of it is not kept");
         }
         record
     }
 
     /// The notifications as they may be saved.
     pub(super) fn saved_notifications(&self) -> Vec<Arc<Notification>> {
-        let withheld = |notification: &Notification| {
-            let pane = notification.pane.filter(|pane| self.panes.contains_key(pane));
-            let says = !notification.body.is_empty() || notification.from_program;
-            says && pane.is_some_and(|pane| !self.keeps_history(pane))
-        };
+        // Those of a pane that is closed were taken care of then.
+        let private = |pane: &PaneId| self.panes.contains_key(pane) && !self.keeps_history(*pane);
         let saved = self.notifications.iter().map(|notification| {
             let mut saved = Arc::clone(notification);
-            if withheld(notification) {
-                let saved = Arc::make_mut(&mut saved);
-                saved.body = Arc::from("");
-                if saved.from_program {
-                    saved.title = Arc::from("a program's notification");
-                }
+            if saved.pane.as_ref().is_some_and(private) {
+                withhold(Arc::make_mut(&mut saved));
             }
             saved
         });
         saved.collect()
+    }
+
+    /// A pane is about to be closed: nothing will say any more that its words
+    /// are kept off the disk, so they go with it.
+    pub(super) fn close_words(&mut self, pane: PaneId) {
+        if self.keeps_history(pane) {
+            return;
+        }
+        for notification in self.notifications.iter_mut().filter(|n| n.pane == Some(pane)) {
+            withhold(Arc::make_mut(notification));
+        }
+    }
+
+    /// The same of all panes of a tab.
+    pub(super) fn close_words_in(&mut self, tab: TabId) {
+        let panes: Vec<_> =
+            self.tabs.get(&tab).into_iter().flat_map(|t| t.layout.leaves()).collect();
+        panes.into_iter().for_each(|pane| self.close_words(pane));
     }
 
     /// Takes out of the session what panes said, and has the rest removed once
@@ -105,7 +116,7 @@ impl Session {
             let Some(entry) = self.panes.get_mut(pane) else {
                 continue;
             };
-            silence(Arc::make_mut(&mut entry.record));
+            silence(Arc::make_mut(&mut entry.record), FORGOTTEN);
             entry.run.heard.message = None;
             publish(out, Event::PaneUpdated { pane: *pane });
         }
@@ -138,7 +149,7 @@ impl Forget {
         let mut changed = false;
         for pane in session.panes.iter_mut().filter(|pane| panes.contains(&pane.id)) {
             let mut quiet = SavedPane::clone(pane);
-            silence(&mut quiet);
+            silence(&mut quiet, FORGOTTEN);
             if quiet != **pane {
                 *pane = Arc::new(quiet);
                 changed = true;
@@ -150,14 +161,26 @@ impl Forget {
     }
 }
 
-/// Takes out what a pane's program said. What a person called it stays.
-fn silence(record: &mut SavedPane) {
+/// Takes out what a notification says: that there was one stays.
+fn withhold(notification: &mut Notification) {
+    notification.body = Arc::from("");
+    notification.title = Arc::from(match notification.from_program {
+        true => "a program's notification",
+        false => "a notification",
+    });
+}
+
+const FORGOTTEN: &str = "what was said of it was forgotten";
+
+/// Takes out what a pane's program said, in the title that it gave itself too.
+/// What a person called it stays.
+fn silence(record: &mut SavedPane, instead: &str) {
     record.last_message = None;
     if !record.titled_by_user {
         record.title = program_name(&record.argv);
     }
     let failure = record.agent.as_mut().and_then(|agent| agent.last_failure.as_mut());
     if let Some(failure) = failure {
-        failure.refusal.message = Arc::from("what was said of it was forgotten");
+        failure.refusal.message = Arc::from(instead);
     }
 }

@@ -72,6 +72,7 @@ impl Session {
                 if record.active_pane == pane {
                     record.active_pane = record.layout.first();
                 }
+                self.close_words(pane);
                 self.drop_pane(now, pane, out);
                 publish(out, Event::TabUpdated { tab });
                 self.resize_tab(tab, out);
@@ -83,6 +84,7 @@ impl Session {
     }
 
     fn close_tab(&mut self, now: Now, tab: TabId, out: &mut Vec<Effect>) -> Done {
+        self.close_words_in(tab);
         let record = self.tabs.remove(&tab).ok_or(CommandError::NoSuchTab(tab))?;
         for pane in record.layout.leaves() {
             self.drop_pane(now, pane, out);
@@ -101,6 +103,8 @@ impl Session {
     }
 
     fn close_workspace(&mut self, now: Now, id: WorkspaceId, out: &mut Vec<Effect>) -> Done {
+        let tabs = self.workspaces.get(&id).map(|entry| entry.tabs.clone());
+        tabs.into_iter().flatten().for_each(|tab| self.close_words_in(tab));
         let entry = self.workspaces.remove(&id).ok_or(CommandError::NoSuchWorkspace(id))?;
         self.order.retain(|other| *other != id);
         self.handles.remove(&entry.record.handle);

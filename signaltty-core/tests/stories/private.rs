@@ -12,7 +12,7 @@ use signaltty_core::session::{
     Command, CommandError, Effect, Event, Forget, Forgotten, Input, PaneFact, Reply, SwitchChange,
 };
 
-use crate::support::{World, agent, pane, reply_of, ws};
+use crate::support::{World, agent, pane, reply_of, resume, tab, ws};
 
 /// Two workspaces; in the pane of each, an agent that said something, and a
 /// notification about it.
@@ -57,9 +57,55 @@ fn d30_without_history_nothing_that_was_said_is_saved() {
     let messages: Vec<_> = saved.panes.iter().map(|pane| pane.last_message.is_some()).collect();
     let bodies: Vec<_> = saved.notifications.iter().map(|n| !n.body.is_empty()).collect();
     assert_eq!((messages, bodies), (vec![false, true], vec![false, true]));
+    // Nor what its program, or whoever told of it, called it.
+    let titles: Vec<_> = saved.notifications.iter().map(|n| n.title.to_string()).collect();
+    assert_eq!(titles, ["a notification", "about it"]);
+    let titles: Vec<_> = saved.panes.iter().map(|pane| pane.title.to_string()).collect();
+    assert_eq!(titles, ["claude", "its title"]);
     assert_eq!(saved.panes.len(), before.panes.len());
     // The running session still shows it.
     assert!(world.pane(pane(1)).record.last_message.is_some());
+    assert!(world.session.notifications().all(|n| &*n.title == "about it"));
+    assert_eq!(&*world.pane(pane(1)).record.title, "its title");
+    // What a person calls it is no word of its program.
+    world.ask(Command::RenamePane { pane: pane(1), title: "mine".into() });
+    assert_eq!(&*world.saved().panes[0].title, "mine");
+}
+
+#[test]
+fn d30_without_history_a_closed_pane_leaves_no_words() {
+    for close in
+        [Command::ClosePane(pane(1)), Command::CloseTab(tab(1)), Command::CloseWorkspace(ws(1))]
+    {
+        let mut world = told();
+        switch_off(&mut world, 1);
+        world.ask(close);
+        let saved = world.saved();
+        let told: Vec<_> = saved.notifications.iter().map(|n| (&*n.title, &*n.body)).collect();
+        assert_eq!(told, [("a notification", ""), ("about it", "its words")]);
+        // The workspace that keeps them still does, also of what was closed.
+        world.ask(Command::CloseWorkspace(ws(2)));
+        assert_eq!(&*world.saved().notifications[1].body, "its words");
+    }
+}
+
+#[test]
+fn d30_without_history_a_refused_resume_leaves_a_code_and_no_words() {
+    let mut world = super::resume::tombstone();
+    switch_off(&mut world, 1);
+    world.ask(resume(1));
+    world.preflight(1, Err(Refusal::new(FailureCode::Damaged, "its last line was: its words")));
+    let failure = |world: &World| {
+        let agent = world.saved().panes[0].agent.clone().unwrap();
+        agent.last_failure.unwrap().refusal
+    };
+    let saved = failure(&world);
+    assert_eq!(
+        (saved.code, &*saved.message),
+        (FailureCode::Damaged, "what was said of it is not kept")
+    );
+    world.crash();
+    assert_eq!(failure(&world).code, FailureCode::Damaged);
 }
 
 #[test]
