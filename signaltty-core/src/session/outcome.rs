@@ -88,7 +88,7 @@ impl Session {
         if other {
             // It says nothing of the conversation that the pane holds again.
             self.publish_state(pane, out);
-            let error = CommandError::ResumeRefused { pane, refusal, evidence };
+            let error = CommandError::ResumeRefused { pane, previous: true, refusal, evidence };
             return request.into_iter().for_each(|request| reply(out, request, Err(error.clone())));
         }
         self.fail_resume(now, pane, refusal, out);
@@ -97,7 +97,7 @@ impl Session {
         }
         self.publish_state(pane, out);
         let refusal = self.last_refusal(pane);
-        let error = CommandError::ResumeRefused { pane, refusal, evidence };
+        let error = CommandError::ResumeRefused { pane, previous: false, refusal, evidence };
         if let Some(request) = request {
             reply(out, request, Err(error));
         }

@@ -201,7 +201,7 @@ impl Session {
             return self.reported_started(now, instance, again, result, out);
         }
         if let Err(refusal) = result {
-            reply(out, request, Err(CommandError::SpawnFailed(refusal)));
+            reply(out, request, Err(CommandError::NotRestarted { pane, refusal }));
             return;
         }
         let Some(entry) = self.panes.get_mut(&pane) else {

@@ -72,14 +72,24 @@ pub enum CommandError {
         reason: &'static str,
     },
     /// A process could not be started.
-    #[error("{0}")]
+    #[error("{}{}", .0, another(.0.code))]
     SpawnFailed(Refusal),
+    /// The saved command of a pane could not be run again.
+    #[error("{refusal}{}", beside(*.pane, .refusal.code))]
+    NotRestarted {
+        /// The pane.
+        pane: PaneId,
+        /// Why.
+        refusal: Refusal,
+    },
     /// The conversation was not reopened. The tombstone, the conversation's id
     /// and the tail are kept.
-    #[error("{refusal}{}", ways(*.pane, .refusal.code))]
+    #[error("{refusal}{}", ways(*.pane, *.previous, .refusal.code))]
     ResumeRefused {
         /// The pane.
         pane: PaneId,
+        /// It was the one that the pane held previously.
+        previous: bool,
         /// Why.
         refusal: Refusal,
         /// What was seen.
@@ -132,16 +142,30 @@ pub enum CommandError {
 }
 
 /// What a person can do about it besides what the refusal says of the record.
-fn ways(pane: PaneId, code: FailureCode) -> String {
+fn ways(pane: PaneId, previous: bool, code: FailureCode) -> String {
+    let which = if previous { " --previous" } else { "" };
     match code {
         FailureCode::CwdMissing => {
-            format!(", or start elsewhere with: signaltty resume {pane} --cwd DIR")
+            format!(", or start elsewhere with: signaltty resume {pane}{which} --cwd DIR")
         }
         code if code.can_be_overridden() => {
-            format!(", or open it as it is with: signaltty resume {pane} --anyway")
+            format!(", or open it as it is with: signaltty resume {pane}{which} --anyway")
         }
         _ => String::new(),
     }
+}
+
+/// The same for what was to be started anew.
+fn another(code: FailureCode) -> &'static str {
+    if code == FailureCode::CwdMissing { ", or name another one with --cwd" } else { "" }
+}
+
+/// The same for a saved command, which is run where it was or not at all.
+fn beside(pane: PaneId, code: FailureCode) -> String {
+    if code != FailureCode::CwdMissing {
+        return String::new();
+    }
+    format!(", or start something elsewhere with: signaltty pane split {pane} --cwd DIR")
 }
 
 fn alive(count: usize) -> String {
@@ -182,6 +206,7 @@ impl CommandError {
         Self::NotResumable { .. } => "NOT_RESUMABLE",
         Self::NotReported { .. } => "NOT_REPORTED",
         Self::SpawnFailed(_) => "SPAWN_FAILED",
+        Self::NotRestarted { .. } => "SPAWN_FAILED",
         Self::ResumeRefused { .. } => "RESUME_REFUSED",
         Self::NothingToContinue(_) => "NOT_INTERRUPTED",
         Self::NotProven(_) => "NOT_PROVEN",
@@ -197,7 +222,9 @@ impl CommandError {
     /// The reason of a refused resume or a failed start.
     pub fn failure(&self) -> Option<FailureCode> {
         match self {
-            Self::SpawnFailed(refusal) | Self::ResumeRefused { refusal, .. } => Some(refusal.code),
+            Self::SpawnFailed(refusal)
+            | Self::NotRestarted { refusal, .. }
+            | Self::ResumeRefused { refusal, .. } => Some(refusal.code),
             _ => None,
         }
     }

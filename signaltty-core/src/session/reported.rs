@@ -218,7 +218,12 @@ impl Session {
         if let Some(refusal) = refusal {
             self.fail_resume(now, pane, refusal, out);
             let refusal = self.last_refusal(pane);
-            return Err(CommandError::ResumeRefused { pane, refusal, evidence: Vec::new() });
+            return Err(CommandError::ResumeRefused {
+                pane,
+                previous: false,
+                refusal,
+                evidence: Vec::new(),
+            });
         }
         let cwd = cwd.or_else(|| saved.map(|saved| saved.cwd.clone()));
         let cwd = cwd.unwrap_or_else(|| entry.record.cwd.clone());
@@ -246,7 +251,12 @@ impl Session {
         if let Err(refusal) = result {
             self.fail_resume(now, pane, refusal, out);
             let refusal = self.last_refusal(pane);
-            let error = CommandError::ResumeRefused { pane, refusal, evidence: Vec::new() };
+            let error = CommandError::ResumeRefused {
+                pane,
+                previous: false,
+                refusal,
+                evidence: Vec::new(),
+            };
             return reply(out, request, Err(error));
         }
         let evidence: Vec<Arc<str>> = vec![UNPROVEN.into()];

@@ -49,7 +49,12 @@ impl Session {
         if let Some(other) = self.holder_of(pane, &kind, &conversation) {
             self.fail_resume(now, pane, duplicate(&conversation, other), out);
             let refusal = self.last_refusal(pane);
-            return Err(CommandError::ResumeRefused { pane, refusal, evidence: Vec::new() });
+            return Err(CommandError::ResumeRefused {
+                pane,
+                previous: false,
+                refusal,
+                evidence: Vec::new(),
+            });
         }
         if let Some(entry) = self.panes.get_mut(&pane) {
             // What the resume starts from; what is saved changes only on proof.
@@ -280,7 +285,12 @@ fn saved_conversation(
         let lost = agent.last_failure.as_ref().map(|failure| &failure.refusal);
         if let Some(refusal) = lost.filter(|refusal| refusal.code == FailureCode::Unreadable) {
             let refusal = refusal.clone();
-            return Err(CommandError::ResumeRefused { pane, refusal, evidence: Vec::new() });
+            return Err(CommandError::ResumeRefused {
+                pane,
+                previous: false,
+                refusal,
+                evidence: Vec::new(),
+            });
         }
         return Err(refuse("nobody had said anything in its conversation yet"));
     }

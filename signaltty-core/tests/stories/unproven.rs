@@ -10,7 +10,7 @@ use signaltty_core::session::{Command, Input, VerdictWord};
 use super::resume::tombstone;
 use crate::support::facts::{anchor, extends, id, refusal};
 use crate::support::words::{deeds, words};
-use crate::support::{World, pane, resume, spawn_of};
+use crate::support::{World, pane, reply_of, resume, spawn_of};
 
 /// Left open unconfirmed: it showed that conversation, and its record could not
 /// be read in time.
@@ -72,6 +72,27 @@ fn c029_c046_a_new_conversation_is_followed_and_the_unproven_one_is_kept_whole()
     let effects = deeds(&world.read(instance, 0, "B", Ok(extends("B", 1))));
     assert_eq!(effects, ["ok resumed B verified"]);
     assert_eq!(kept(&world), None, "the person chose, and it is proven");
+}
+
+#[test]
+fn d3_what_is_advised_of_a_refused_previous_conversation_is_about_that_one() {
+    let (mut world, instance) = unconfirmed("A");
+    world.shows(instance, "B");
+    world.anchored(instance, "B", 1);
+    world.exit(instance, 1);
+    for (code, way) in [
+        (FailureCode::Damaged, "signaltty resume pane_1 --previous --anyway"),
+        (FailureCode::CwdMissing, "signaltty resume pane_1 --previous --cwd DIR"),
+    ] {
+        for (which, way) in
+            [(previous(), way.to_owned()), (resume(1), way.replace(" --previous", ""))]
+        {
+            world.ask(which);
+            let effects = world.preflight(1, Err(refusal(code)));
+            let said = reply_of(&effects).as_ref().unwrap_err().to_string();
+            assert!(said.replace(&pane(1).to_string(), "pane_1").ends_with(&way), "{said}");
+        }
+    }
 }
 
 #[test]

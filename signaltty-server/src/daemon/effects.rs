@@ -402,7 +402,7 @@ pub(super) fn wire_error(error: &CommandError) -> WireError {
     if let Some(code) = error.failure() {
         details.insert("reason".to_owned(), code.as_str().into());
     }
-    if let CommandError::ResumeRefused { pane, refusal, evidence } = error {
+    if let CommandError::ResumeRefused { pane, refusal, evidence, .. } = error {
         details.insert("pane_id".to_owned(), pane.to_string().into());
         details.insert("can_be_overridden".to_owned(), refusal.code.can_be_overridden().into());
         let evidence: Vec<_> = evidence.iter().map(|line| &**line).collect();

@@ -237,11 +237,11 @@ pub(crate) fn refusal(error: &SpawnError, argv: &[OsString]) -> Refusal {
     match error {
         SpawnError::CwdMissing { path } => Refusal::new(
             FailureCode::CwdMissing,
-            format!("directory {} does not exist; create it, or pass --cwd DIR", path.display()),
+            format!("directory {} does not exist; create it", path.display()),
         ),
         SpawnError::CwdNotADirectory { path } => Refusal::new(
             FailureCode::CwdMissing,
-            format!("{} is not a directory; pass --cwd DIR", path.display()),
+            format!("{} is not a directory; make one in its place", path.display()),
         ),
         SpawnError::Program(ResolveError::NotInPath { .. }) => Refusal::new(
             FailureCode::BinaryMissing,

@@ -64,9 +64,19 @@ fn command_errors() -> Vec<CommandError> {
         E::Stopping,
         E::NotSaved,
         E::SpawnFailed(refusal(FailureCode::SpawnFailed)),
+        E::SpawnFailed(refusal(FailureCode::CwdMissing)),
+        E::NotRestarted { pane, refusal: refusal(FailureCode::SpawnFailed) },
+        E::NotRestarted { pane, refusal: refusal(FailureCode::CwdMissing) },
+        E::ResumeRefused {
+            pane,
+            previous: true,
+            refusal: refusal(FailureCode::Damaged),
+            evidence: vec!["it lists itself".into()],
+        },
     ];
     errors.extend(FailureCode::ALL.iter().map(|&code| E::ResumeRefused {
         pane,
+        previous: false,
         refusal: refusal(code),
         evidence: vec!["it lists itself".into()],
     }));
