@@ -75,7 +75,12 @@ pub(super) fn inspect(
         detail: detail.into(),
         record: RecordRead::Pending,
     };
-    let detail = format!("the server of process {} on port {} answers", view.pid, channel.port());
+    let detail = format!(
+        "the server of process {} on port {} answers; which conversation its screen or another \
+         opencode has taken from a list is not seen",
+        view.pid,
+        channel.port()
+    );
     let mut reports = vec![AgentReport {
         witness: Some(witness(WitnessSource::Channel, [].into(), detail)),
         lifecycle: Some(lifecycle),

@@ -142,8 +142,8 @@ pub(crate) fn notes(pane: &PaneNode, now: Timestamp) -> Vec<Note> {
         }
         if let Some(previous) = &agent.previous_session_id {
             let text = format!(
-                "conversation {} was to be reopened here, nothing proved that it was, and the \
-                 agent went on with another; it is kept: signaltty resume {} --previous",
+                "conversation {} is kept beside this one: one of them took the other's place when \
+                 nothing was proven; go back to it with: signaltty resume {} --previous",
                 safe(previous),
                 safe(&pane.id)
             );

@@ -42,7 +42,9 @@ impl Daemon {
             self.input(Input::AgentsFound { instance, found });
         }
         if !self.look_at_agent(instance) {
-            self.look_on(instance, Left::Nothing);
+            // One that reported itself may end after what it printed last.
+            let reported = self.session.reporter(instance).is_some();
+            self.look_on(instance, if reported { Left::Little } else { Left::Nothing });
         }
     }
 
