@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::link;
 use super::text::{safe, safe_lines};
-use crate::client::ClientError;
+use crate::client::{ClientError, StartError};
 use crate::config::PathsError;
 use crate::protocol::{WireError, code};
 
@@ -103,6 +103,7 @@ impl Failure {
                 Exit::NoServer
             }
             Self::Client(ClientError::Start(error)) if error.is_refusal() => Exit::Refused,
+            Self::Client(ClientError::Start(StartError::NoPlace { .. })) => Exit::Usage,
             Self::Client(ClientError::TimedOut { .. }) => Exit::TimedOut,
             Self::Client(ClientError::Wire(error)) | Self::Failed(error) => of_code(&error.code),
             Self::Paths(_) | Self::Usage(_) => Exit::Usage,
@@ -117,6 +118,7 @@ impl Failure {
             Self::Client(ClientError::Wire(error)) | Self::Failed(error) => return error.clone(),
             Self::Client(ClientError::NoServer { .. } | ClientError::Closed { .. }) => NO_SERVER,
             Self::Client(ClientError::Start(error)) if error.is_refusal() => "STATE_REFUSED",
+            Self::Client(ClientError::Start(StartError::NoPlace { .. })) => "USAGE",
             Self::Client(ClientError::Start(_)) => "START_FAILED",
             Self::Client(ClientError::TimedOut { .. }) => code::TIMEOUT,
             Self::Client(ClientError::Protocol { .. }) => "PROTOCOL",

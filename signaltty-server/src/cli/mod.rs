@@ -218,7 +218,7 @@ fn start(cli: Cli) -> Result<Exit, Failure> {
             let overrides = Overrides { state_dir: cli.state_dir, socket: cli.socket };
             // Only a relative path needs it, and says so.
             let cwd = working_directory().unwrap_or_default();
-            (None, Paths::resolve(&overrides, &cwd, |name| std::env::var_os(name))?, None)
+            (None, Paths::for_client(&overrides, &cwd, |name| std::env::var_os(name))?, None)
         }
     };
     let context = Context { paths, starting, json, no_start, host: cli.host };

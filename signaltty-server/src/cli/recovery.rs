@@ -139,7 +139,7 @@ fn without_server(context: &Context) -> Result<Value, Failure> {
     use crate::daemon::NoPlan;
     // The file that a server would read.
     let config = crate::config::standard_path(|name| std::env::var_os(name));
-    let plan = crate::daemon::plan_of_state(&context.paths.state_dir, config);
+    let plan = crate::daemon::plan_of_state(context.paths.state()?, config);
     let plan = plan.map_err(|why| match why {
         NoPlan::Config(error) => Failure::Usage(format!("no server would start: {error}")),
         NoPlan::State(message) => Failure::new("STATE_REFUSED", message),

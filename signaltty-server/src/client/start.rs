@@ -19,7 +19,7 @@ use serde_json::Value;
 
 use super::log::Log;
 use super::{Client, ClientError};
-use crate::config::Paths;
+use crate::config::{Paths, PathsError};
 use crate::protocol::{Empty, code};
 use crate::service::systemctl;
 use crate::service::unit::{self, Found};
@@ -28,6 +28,14 @@ use crate::service::unit::{self, Found};
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StartError {
+    /// There is no place for what it would keep.
+    #[error("no server listens on {}, and none can be started: {source}", .socket.display())]
+    NoPlace {
+        /// Where none listens.
+        socket: PathBuf,
+        /// What is missing.
+        source: PathsError,
+    },
     /// The program could not be run.
     #[error("cannot start a server with {}: {source}", .program.display())]
     Spawn {
@@ -165,7 +173,11 @@ pub(crate) async fn reach(paths: &Paths) -> Result<Reached, ClientError> {
 ///
 /// [`ClientError::Start`] where none could be started, or none listens in time.
 pub async fn start_server(paths: &Paths) -> Result<Client, ClientError> {
-    let log = Log::open(&paths.state_dir)?;
+    let state = paths.state().map_err(|source| {
+        let socket = paths.socket.clone();
+        StartError::NoPlace { socket, source }
+    })?;
+    let log = Log::open(state)?;
     if let Some(client) = start_unit(paths, &log).await {
         return Ok(client);
     }

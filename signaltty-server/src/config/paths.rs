@@ -13,7 +13,8 @@ pub(crate) const MAX_LOG_BYTES: u64 = 4 * 1024 * 1024;
 /// Paths of one server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Paths {
-    /// Where the state is.
+    /// Where the state is. Empty for a client that needs no such place
+    /// ([`for_client`](Self::for_client)).
     pub state_dir: PathBuf,
     /// What is gone at reboot: the notes of running processes and files made for
     /// one launch. `$XDG_RUNTIME_DIR/signaltty`, wherever the state is; without
@@ -84,6 +85,23 @@ impl Paths {
         cwd: &Path,
         var: impl Fn(&str) -> Option<OsString>,
     ) -> Result<Self, PathsError> {
+        let paths = Self::for_client(overrides, cwd, var)?;
+        paths.state().map(drop)?;
+        Ok(paths)
+    }
+
+    /// The same for a client, which needs a place for the state only to start a
+    /// server: where none can be made out and the socket is known all the same,
+    /// [`state`](Self::state) says so once it is asked.
+    ///
+    /// # Errors
+    ///
+    /// When there is no place for the socket, or its path is too long.
+    pub fn for_client(
+        overrides: &Overrides,
+        cwd: &Path,
+        var: impl Fn(&str) -> Option<OsString>,
+    ) -> Result<Self, PathsError> {
         let var = |name: &str| var(name).filter(|value| !value.is_empty()).map(PathBuf::from);
         let xdg = |name: &str| var(name).filter(|path| path.is_absolute());
         let given = overrides.state_dir.clone().or_else(|| var("SIGNALTTY_STATE_DIR"));
@@ -91,8 +109,12 @@ impl Paths {
         let state_dir = given
             .map(|path| cwd.join(path))
             .or_else(|| Some(xdg("XDG_STATE_HOME")?.join("signaltty")))
-            .or_else(|| Some(xdg("HOME")?.join(".local/state/signaltty")))
-            .ok_or(PathsError::NoHome)?;
+            .or_else(|| Some(xdg("HOME")?.join(".local/state/signaltty")));
+        let socket = overrides.socket.clone().or_else(|| var("SIGNALTTY_SOCKET"));
+        if state_dir.is_none() && socket.is_none() && xdg("XDG_RUNTIME_DIR").is_none() {
+            return Err(PathsError::NoHome);
+        }
+        let state_dir = state_dir.unwrap_or_default();
         // Process ids and what is made for a launch do not belong on a disk that
         // outlives them (D-25). Each server has a part of it to itself.
         let below_state = state_dir.join("run");
@@ -100,14 +122,11 @@ impl Paths {
             xdg("XDG_RUNTIME_DIR").map_or_else(|| below_state.clone(), |dir| dir.join("signaltty"));
         // A server with a state directory of its own has a socket of its own.
         let socket_dir = if explicit_state { &below_state } else { &runtime_dir };
-        let socket = overrides
-            .socket
-            .clone()
-            .or_else(|| var("SIGNALTTY_SOCKET"))
-            .map_or_else(|| socket_dir.join("signaltty.sock"), |path| cwd.join(path));
+        let socket =
+            socket.map_or_else(|| socket_dir.join("signaltty.sock"), |path| cwd.join(path));
         // Of a current directory that is gone nothing is known.
         for (what, path) in [("the state directory", &state_dir), ("the socket", &socket)] {
-            if !path.is_absolute() {
+            if !path.is_absolute() && !path.as_os_str().is_empty() {
                 return Err(PathsError::Relative { what, path: path.clone() });
             }
         }
@@ -115,6 +134,17 @@ impl Paths {
             return Err(PathsError::SocketTooLong(socket));
         }
         Ok(Self { state_dir, runtime_dir, socket })
+    }
+
+    /// Where the state is.
+    ///
+    /// # Errors
+    ///
+    /// When nothing says where.
+    pub fn state(&self) -> Result<&Path, PathsError> {
+        Some(self.state_dir.as_path())
+            .filter(|dir| !dir.as_os_str().is_empty())
+            .ok_or(PathsError::NoHome)
     }
 }
 
@@ -143,6 +173,25 @@ mod tests {
         let paths = resolve(&overrides, &[("HOME", "/h")]).unwrap();
         assert_eq!(paths.runtime_dir, Path::new("/cwd/s/run"));
         assert!(matches!(resolve(&Overrides::default(), &[]), Err(PathsError::NoHome)));
+        // Whoever knows the socket needs no place for the state to connect.
+        let client = |socket: Option<&str>, vars: &[(&str, &str)]| {
+            let overrides = Overrides { state_dir: None, socket: socket.map(PathBuf::from) };
+            Paths::for_client(&overrides, Path::new("/cwd"), |name| {
+                vars.iter().find(|(n, _)| *n == name).map(|(_, v)| OsString::from(v))
+            })
+        };
+        let run: &[(&str, &str)] = &[("XDG_RUNTIME_DIR", "/run/u")];
+        let named: &[(&str, &str)] = &[("SIGNALTTY_SOCKET", "/s")];
+        for (socket, vars, found) in [
+            (Some("s"), &[][..], "/cwd/s"),
+            (None, named, "/s"),
+            (None, run, "/run/u/signaltty/signaltty.sock"),
+        ] {
+            let paths = client(socket, vars).unwrap();
+            assert_eq!(paths.socket, Path::new(found));
+            assert!(matches!(paths.state(), Err(PathsError::NoHome)));
+        }
+        assert!(matches!(client(None, &[]), Err(PathsError::NoHome)));
         // Where the current directory was removed.
         let here = |overrides: &Overrides| {
             Paths::resolve(overrides, Path::new(""), |name| (name == "HOME").then(|| "/h".into()))
