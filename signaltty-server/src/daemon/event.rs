@@ -17,6 +17,7 @@ use signaltty_pty::ExitStatus;
 use tokio::sync::oneshot;
 
 use super::attach::Attachment;
+use super::directory;
 use super::environment::Env;
 use super::leftovers::Stray;
 use super::saver::SaveOutcome;
@@ -67,9 +68,8 @@ pub(crate) enum Event {
     },
     /// A pane's output told something.
     Fact { instance: InstanceId, fact: PaneFact },
-    /// The directory of a pane was looked at; `None` where it is not there or is
-    /// known. Looks are numbered.
-    Directory { instance: InstanceId, number: u64, found: Option<PathBuf> },
+    /// The directory of a pane was looked at. Looks are numbered.
+    Directory { instance: InstanceId, number: u64, found: directory::Found },
     /// A pane printed, and is quiet again or has printed for a while.
     Quiet { instance: InstanceId },
     /// It is time to look at a pane, printing or not.

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::symlink;
+use std::process::Command;
 
 use serde_json::{Value, json};
 
@@ -155,6 +156,57 @@ fn c064_d23_a_pane_keeps_the_last_directory_that_was_there() {
         let pid = server.pane(&pane)["pid"].as_u64().unwrap();
         assert_eq!(fs::read_link(format!("/proc/{pid}/cwd")).unwrap(), kept, "{tell}");
     }
+}
+
+#[test]
+fn d23_what_a_shell_told_counts_while_it_is_there() {
+    let home = Home::new();
+    let server = Server::start(&home);
+    let cwd = |pane: &str| server.pane(pane)["cwd"].as_str().unwrap().to_owned();
+    let tell = r#"printf '\033]7;file://%s\033\\' "#;
+    for (dir, link) in [("told", "spelled"), ("later", "other")] {
+        fs::create_dir(home.work().join(dir)).unwrap();
+        symlink(dir, home.work().join(link)).unwrap();
+    }
+    let work = home.work().canonicalize().unwrap();
+    let pane = server.spawn(&home, &["/bin/sh", "-i"]);
+    let is = |wanted: &std::path::Path| {
+        wait_until(&format!("{} to be the directory", wanted.display()), || {
+            std::path::Path::new(&cwd(&pane)) == wanted
+        });
+    };
+    // A shell within the pane's own tells, and its spelling counts. It ends, and
+    // the one that does not tell goes elsewhere.
+    let within = format!("cd spelled; {tell} {}/spelled; read line", work.display());
+    fs::write(home.work().join("within"), within).unwrap();
+    server.type_line(&pane, "sh within");
+    is(&work.join("spelled"));
+    server.type_line(&pane, "");
+    server.type_line(&pane, "cd later");
+    is(&work.join("later"));
+    // One that tells of somewhere else is not believed.
+    server.type_line(&pane, &format!("{tell} /usr; cd ../told"));
+    is(&work.join("told"));
+}
+
+#[test]
+fn row_d18_a_client_that_knows_the_socket_needs_no_home() {
+    let home = Home::new();
+    let server = Server::start(&home);
+    let pane = server.spawn(&home, &["/bin/cat"]);
+    let client = |socket: &std::path::Path, words: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_signaltty"));
+        command.env_clear().arg("--socket").arg(socket).args(words).output().unwrap()
+    };
+    let listed = client(&home.socket(), &["ls"]);
+    assert!(listed.status.success(), "{listed:?}");
+    assert!(String::from_utf8_lossy(&listed.stdout).contains(&pane), "{listed:?}");
+    // What is missing is said where a server would have to be started.
+    let refused = client(&home.path("nobody"), &["ls"]);
+    let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert_eq!(refused.status.code(), Some(2), "{said}");
+    assert!(said.contains("nobody") && said.contains("neither HOME"), "{said}");
+    assert!(!home.path("nobody").exists());
 }
 
 #[test]
