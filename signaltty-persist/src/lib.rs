@@ -74,6 +74,6 @@ pub use dir::{Owner, StateDir};
 pub use error::{Holder, LoadError, OpenError, PathError, Reason, RestoreError, SaveError, Unsafe};
 pub use snapshot::schema;
 pub use snapshot::{
-    Corruption, Durability, HistoryEntry, Loaded, Opened, Problem, Program, Removed, Save,
-    SaveReport, Store, TailFailure, history, load, older, restore,
+    Corruption, Durability, HistoryEntry, Loaded, Opened, Problem, Program, Removed, Replaced,
+    Save, SaveReport, Store, TailFailure, history, load, older, restore,
 };

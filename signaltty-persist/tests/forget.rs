@@ -10,6 +10,7 @@ use std::time::Duration;
 use signaltty_core::saved::SavedSession;
 use signaltty_core::session::Forget;
 use signaltty_persist::fault::{Fault, FaultFs};
+use signaltty_persist::fs::Fs as _;
 use signaltty_persist::schema::from_json;
 use signaltty_persist::{Store, history};
 
@@ -54,6 +55,11 @@ fn told() -> (FaultFs, Store<FaultFs>) {
     }
     drop(store);
     let entries = history(&lock_fault(&fs)).unwrap();
+    // A whole one that was set aside, as one is after repairs.
+    fs.make_dir("corrupt").unwrap();
+    let aside = fs.dir("corrupt").unwrap();
+    fs.link("snapshot.json", &aside, "3-1.json").unwrap();
+    aside.sync().and_then(|()| fs.sync()).unwrap();
     signaltty_persist::restore(&lock_fault(&fs), entries[0].generation).unwrap();
     let mut store = open_fault(&fs).store;
     let mut quiet = said("three");

@@ -16,7 +16,7 @@ use signaltty_persist::fault::{Fault, FaultFs};
 use signaltty_persist::inspect::{SnapshotFound, inspect, read_only};
 use signaltty_persist::journal::{Draft, Entry, Journal, Start};
 use signaltty_persist::schema::from_json;
-use signaltty_persist::{RestoreError, Save, StateDir, history, restore};
+use signaltty_persist::{Replaced, RestoreError, Save, StateDir, history, restore};
 
 use common::{files, lock_fault, open, open_fault, owner, pane_id, session, synced};
 
@@ -98,12 +98,21 @@ fn s0_38_going_back_keeps_the_present_one() {
     let present = std::fs::read(path.join("snapshot.json")).unwrap();
     let dir = StateDir::open(&path, &owner()).unwrap();
     assert!(matches!(restore(&dir, 9), Err(RestoreError::Missing { generation: 9 })));
-    let kept = restore(&dir, 1).unwrap().unwrap();
-    assert_eq!(std::fs::read(kept).unwrap(), present);
+    let Some(Replaced::Older(kept)) = restore(&dir, 1).unwrap() else { panic!("it is whole") };
+    assert_eq!(std::fs::read(&kept.path).unwrap(), present);
+    assert!(history(&dir).unwrap().contains(&kept), "it has a number");
     let now = from_json(&std::fs::read(path.join("snapshot.json")).unwrap()).unwrap();
     assert_eq!((now.header.generation, now.problems.len()), (3, 0));
     assert_eq!(now.session, read_only(&path).unwrap().older(1).unwrap().session);
     assert_eq!(now.session.workspaces[0].name, "one".into());
+    // And back again.
+    let Some(Replaced::Older(_)) = restore(&dir, kept.generation).unwrap() else { panic!() };
+    let now = from_json(&std::fs::read(path.join("snapshot.json")).unwrap()).unwrap();
+    assert_eq!(now.session, from_json(&present).unwrap().session);
+    // One that cannot be read whole has no way back by a number.
+    std::fs::write(path.join("snapshot.json"), b"{").unwrap();
+    let Some(Replaced::Aside(aside)) = restore(&dir, 1).unwrap() else { panic!("it is damaged") };
+    assert_eq!(std::fs::read(aside).unwrap(), b"{");
 }
 
 #[test]
@@ -129,7 +138,7 @@ fn going_back_cut_short_leaves_the_old_or_the_new() {
             let name = &*found.session.workspaces[0].name;
             assert!(name == "one" || (name == "two" && !done), "at {n}: {name}");
             if name == "one" {
-                let kept = files.iter().filter(|(path, _)| path.starts_with("corrupt/"));
+                let kept = files.iter().filter(|(path, _)| path.starts_with("snapshots/"));
                 let mut names = kept.map(|(_, bytes)| from_json(bytes).unwrap().session);
                 assert!(names.any(|session| &*session.workspaces[0].name == "two"), "at {n}");
             }

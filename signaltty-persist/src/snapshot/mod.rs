@@ -26,7 +26,7 @@ mod tails;
 pub use forget::Removed;
 pub use load::{Loaded, load};
 pub use problem::{Corruption, Problem};
-pub use restore::{older, restore};
+pub use restore::{Replaced, older, restore};
 pub use rotation::{HistoryEntry, history};
 pub use store::{Durability, Opened, Program, Save, SaveReport, Store};
 pub use tails::TailFailure;

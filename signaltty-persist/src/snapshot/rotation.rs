@@ -85,10 +85,7 @@ impl Rotation {
         if self.last.is_some_and(|last| now.saturating_sub(last) < INTERVAL) {
             return Ok(false);
         }
-        let (kept, made) = ensure_dir(dir.fs(), SNAPSHOTS).map_err(dir.error("make", SNAPSHOTS))?;
-        if made {
-            dir.fs().sync().map_err(dir.error("sync", ""))?;
-        }
+        let kept = place_of_history(dir)?;
         // Of an earlier process only the wall clock is known. Many restarts
         // within one interval must not push out what is older.
         let names = kept.names().map_err(dir.error("list", SNAPSHOTS))?;
@@ -97,26 +94,7 @@ impl Rotation {
         if self.last.is_none() && newest.is_some_and(|newest| apart(newest) < INTERVAL) {
             return Ok(false);
         }
-        let place = dir.snapshot();
-        let mut file = place.fs.open(place.name).map_err(dir.error("open", SNAPSHOT))?;
-        if !synced {
-            file.sync_data().map_err(dir.error("sync", SNAPSHOT))?;
-        }
-        let name = format!("{}-{}.json", current.generation, current.saved_at);
-        let linked = match place.fs.link(place.name, &kept, &name) {
-            Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
-            Err(error) if no_links(&error) => match read_bounded(&mut file, MAX_BYTES) {
-                Ok(Content::Whole(bytes)) => {
-                    temporaries.replace(&kept, &name, &[&bytes], Sync::Data)
-                }
-                Ok(Content::Beginning(_)) => Err(ErrorKind::FileTooLarge.into()),
-                Err(error) => Err(error),
-            },
-            linked => linked,
-        };
-        linked
-            .and_then(|()| kept.sync())
-            .map_err(dir.error("keep", format!("{SNAPSHOTS}/{name}")))?;
+        link_present(dir, &kept, temporaries, current, synced)?;
         self.last = Some(now);
         Ok(true)
     }
@@ -135,6 +113,58 @@ impl Rotation {
         }
         Ok(())
     }
+}
+
+/// The directory of older snapshots, made where it is missing.
+fn place_of_history<F: Fs>(dir: &StateDir<F>) -> Result<F, PathError> {
+    let (kept, made) = ensure_dir(dir.fs(), SNAPSHOTS).map_err(dir.error("make", SNAPSHOTS))?;
+    if made {
+        dir.fs().sync().map_err(dir.error("sync", ""))?;
+    }
+    Ok(kept)
+}
+
+/// Keeps the snapshot that is in place among the older ones, however short a time
+/// after the last. It must be whole.
+pub(super) fn keep_now<F: Fs>(
+    dir: &StateDir<F>,
+    temporaries: &mut Temporaries,
+    current: Stamp,
+) -> Result<HistoryEntry, PathError> {
+    let kept = place_of_history(dir)?;
+    let name = link_present(dir, &kept, temporaries, current, false)?;
+    Ok(HistoryEntry {
+        generation: current.generation,
+        saved_at: UnixMillis(current.saved_at),
+        path: dir.path().join(SNAPSHOTS).join(name),
+    })
+}
+
+/// Gives the snapshot that is in place a second, durable name; that name.
+fn link_present<F: Fs>(
+    dir: &StateDir<F>,
+    kept: &F,
+    temporaries: &mut Temporaries,
+    current: Stamp,
+    synced: bool,
+) -> Result<String, PathError> {
+    let place = dir.snapshot();
+    let mut file = place.fs.open(place.name).map_err(dir.error("open", SNAPSHOT))?;
+    if !synced {
+        file.sync_data().map_err(dir.error("sync", SNAPSHOT))?;
+    }
+    let name = format!("{}-{}.json", current.generation, current.saved_at);
+    let linked = match place.fs.link(place.name, kept, &name) {
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
+        Err(error) if no_links(&error) => match read_bounded(&mut file, MAX_BYTES) {
+            Ok(Content::Whole(bytes)) => temporaries.replace(kept, &name, &[&bytes], Sync::Data),
+            Ok(Content::Beginning(_)) => Err(ErrorKind::FileTooLarge.into()),
+            Err(error) => Err(error),
+        },
+        linked => linked,
+    };
+    linked.and_then(|()| kept.sync()).map_err(dir.error("keep", format!("{SNAPSHOTS}/{name}")))?;
+    Ok(name)
 }
 
 /// The names that are ours, the oldest generation first. Others are left alone.

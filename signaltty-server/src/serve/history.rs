@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use signaltty_core::pane::SavedPane;
 use signaltty_core::saved::SavedSession;
 use signaltty_persist::inspect::{ReadOnly, SnapshotFound, read_only};
-use signaltty_persist::{Owner, RestoreError, StateDir, restore};
+use signaltty_persist::{Owner, Replaced, RestoreError, StateDir, restore};
 
 use super::{FAILED, REFUSED, fail, print, safe, time};
 use crate::config::Paths;
@@ -31,8 +31,8 @@ pub(super) enum HistoryVerb {
         #[arg(long)]
         json: bool,
     },
-    /// Put one in the place of the present one, which is kept aside; the server
-    /// must be stopped
+    /// Put one in the place of the present one, which becomes an older one; the
+    /// server must be stopped
     Restore {
         /// Its number, as `list` shows it
         #[arg(value_name = "N")]
@@ -162,13 +162,26 @@ fn bring_back(path: &Path, number: u64, json: bool) -> u8 {
     };
     match restore(&dir, number) {
         Ok(kept) => {
-            let kept = kept.map(|path| path.display().to_string());
+            let path = kept.as_ref().map(|kept| kept.path().display().to_string());
+            let before = match &kept {
+                Some(Replaced::Older(entry)) => Some(entry.generation),
+                Some(Replaced::Aside(_)) | None => None,
+            };
             if json {
-                return print(&format!("{}\n", json!({"restored": number, "kept": kept})), 0);
+                let value = json!({"restored": number, "kept": path, "before": before});
+                return print(&format!("{value}\n"), 0);
             }
-            let kept = kept.map_or_else(String::new, |kept| {
-                format!("; the state before is kept as {}", safe(&kept))
-            });
+            let kept = match (before, path) {
+                (Some(before), _) => format!(
+                    "; the state before is number {before}: `signaltty-server history restore \
+                     {before}` goes back to it"
+                ),
+                (None, Some(path)) => format!(
+                    "; the state before could not be read whole and is kept as {}",
+                    safe(&path)
+                ),
+                (None, None) => String::new(),
+            };
             print(&format!("number {number} is the state of the next start{kept}\n"), 0)
         }
         Err(error) => refused(json, &error),

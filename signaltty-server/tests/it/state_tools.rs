@@ -260,7 +260,7 @@ fn history_that_is_not_there_is_an_answer_or_an_error() {
 }
 
 #[test]
-fn history_shows_what_differs_and_restore_brings_it_back_and_keeps_the_present() {
+fn s0_38_history_shows_what_differs_and_restore_brings_it_back_and_keeps_the_present() {
     let home = Home::new();
     let (pane, number) = stopped(&home);
     let n = number.to_string();
@@ -306,11 +306,21 @@ fn history_shows_what_differs_and_restore_brings_it_back_and_keeps_the_present()
     let said = said.json();
     assert_eq!(said["restored"], number);
     assert_eq!(fs::read(said["kept"].as_str().unwrap()).unwrap(), present, "the one before");
-    let server = Server::start(&home);
+    let mut server = Server::start(&home);
     assert_eq!(
         (&server.status()["load"], &server.pane(&pane)["title"]),
         (&json!("loaded"), &json!("old"))
     );
+    assert!(server.term().success());
+
+    // It was a mistake: the state before has a number too.
+    let before = said["before"].as_u64().unwrap().to_string();
+    let listed = run(&home, &["history", "list"]).out;
+    assert!(listed.lines().any(|line| line.starts_with(&format!("{before}  "))), "{listed}");
+    assert!(!listed.contains("could not be read"), "{listed}");
+    let undone = run(&home, &["history", "restore", &before]);
+    assert!(undone.out.contains("; the state before is number "), "{}", undone.out);
+    assert_eq!(Server::start(&home).pane(&pane)["title"], "new");
 }
 
 #[test]
@@ -328,8 +338,10 @@ fn history_restore_refuses_to_replace_what_a_newer_program_wrote() {
     fs::write(home.snapshot_path(), "{").unwrap();
     let human = run(&home, &["history", "restore", &number.to_string()]);
     assert_eq!((human.code, &*human.err), (0, ""));
-    let expected =
-        format!("number {number} is the state of the next start; the state before is kept as ");
+    let expected = format!(
+        "number {number} is the state of the next start; the state before could not be read whole \
+         and is kept as "
+    );
     assert!(human.out.starts_with(&expected), "{}", human.out);
     assert_eq!(fs::read(human.out.trim_end()[expected.len()..].trim()).unwrap(), b"{");
 }
