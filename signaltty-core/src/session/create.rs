@@ -32,6 +32,12 @@ pub(super) struct Creation {
     place: Place,
 }
 
+impl Creation {
+    pub(super) fn spec(&self) -> &PaneSpec {
+        &self.spec
+    }
+}
+
 #[derive(Debug, Clone)]
 pub(super) enum Place {
     Workspace {
@@ -66,6 +72,7 @@ impl Session {
             return Err(CommandError::IdInUse("pane"));
         }
         let size = self.place_size(pane, &place)?;
+        self.take_room(std::iter::once(&spec))?;
         let instance = self.new_instance();
         let command = SpawnCommand {
             program: Program::Argv { argv: spec.argv.clone(), agent: spec.agent.clone() },

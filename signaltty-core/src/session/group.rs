@@ -35,6 +35,12 @@ pub(super) struct Applying {
     members: BTreeMap<InstanceId, Member>,
 }
 
+impl Applying {
+    pub(super) fn specs(&self) -> impl Iterator<Item = &PaneSpec> {
+        self.members.values().map(|member| &member.spec)
+    }
+}
+
 #[derive(Debug, Clone)]
 struct Member {
     pane: PaneId,
@@ -59,6 +65,7 @@ impl Session {
         out: &mut Vec<Effect>,
     ) -> Result<(), CommandError> {
         let specs = self.check_group(&group, specs)?;
+        self.take_room(specs.iter().map(|(_, spec)| spec))?;
         let mut members = BTreeMap::new();
         for (pane, spec) in specs {
             let instance = self.new_instance();

@@ -31,6 +31,7 @@ mod refused;
 mod reported;
 mod restore;
 mod resume;
+mod room;
 mod sharing;
 mod shell;
 mod shutdown;
@@ -59,6 +60,7 @@ pub use private::{Forget, Forgotten};
 pub use recover::RecoveryConfig;
 pub use refused::CommandError;
 pub use reported::{Reporter, SessionReport};
+pub use room::MOST_SAVED;
 pub use view::{PaneView, TabView, WorkspaceView};
 pub use watch::{Awaited, Baseline, BaselineError, IdentityChanged};
 
@@ -148,6 +150,8 @@ pub struct Session {
     starting: BTreeMap<InstanceId, Size>,
     /// Panes that creations, groups and restarts start a process for.
     awaited: BTreeSet<PaneId>,
+    /// Bytes of a snapshot that new panes may have, as far as it is known.
+    room: Option<usize>,
     save: SavePolicy,
     recovery: recover::Recovery,
     /// Turns being marked for a planned restart.
@@ -288,6 +292,7 @@ impl Session {
             restarting: BTreeMap::new(),
             starting: BTreeMap::new(),
             awaited: BTreeSet::new(),
+            room: None,
             save: SavePolicy::new(config.save),
             recovery: recover::Recovery::default(),
             planning: None,

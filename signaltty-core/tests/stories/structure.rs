@@ -79,6 +79,41 @@ fn a_split_into_no_room_is_refused_and_starts_nothing() {
 }
 
 #[test]
+fn c070_row_d10_what_could_not_be_saved_is_not_made() {
+    let mut world = World::new();
+    world.workspace(1, shell());
+    let mib = "x".repeat(1 << 20);
+    let new_tab = |n, spec| {
+        let workspace = ws(1);
+        Command::NewTab { workspace, tab: tab(n), title: None, pane: pane(n), spec }
+    };
+    let long = || signaltty_core::session::PaneSpec {
+        argv: vec!["true".into(), mib.clone().into()],
+        ..shell()
+    };
+    let mut made = 1;
+    let refused = loop {
+        let effects = world.ask(new_tab(made + 1, long()));
+        match deeds(&effects).as_slice() {
+            [refused] if refused.starts_with("err") => break refused.clone(),
+            _ => world.started(spawn_of(&effects)),
+        };
+        made += 1;
+        assert!(made < 64, "more than a snapshot takes");
+    };
+    assert_eq!(refused, "err NO_ROOM");
+    assert!(made > 40, "{made}");
+    // Small ones are made all the same, and one that goes gives its room back.
+    let effects = world.ask(new_tab(200, shell()));
+    world.started(spawn_of(&effects));
+    world.ask(Command::ClosePane(pane(2)));
+    let effects = world.ask(new_tab(201, long()));
+    world.started(spawn_of(&effects));
+    assert_eq!(deeds(&world.ask(new_tab(202, long()))), ["err NO_ROOM"]);
+    world.settled();
+}
+
+#[test]
 fn s1_what_is_not_there_is_refused_and_changes_nothing() {
     let mut world = World::new();
     world.workspace(1, shell());

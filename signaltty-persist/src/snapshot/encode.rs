@@ -105,6 +105,9 @@ fn members(object: &impl Serialize) -> Result<Vec<u8>, SaveError> {
     Ok(json)
 }
 
+/// What the core lets into a session leaves room for what it does not count.
+const _: () = assert!(signaltty_core::session::MOST_SAVED <= MAX_BYTES / 4 * 3);
+
 fn within(what: &'static str, found: usize, limit: usize) -> Result<(), SaveError> {
     if found > limit {
         return Err(SaveError::Limit { what, found, limit });
