@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 
 use super::create::pane_id;
+use super::text::safe_lines;
 use super::{Context, Failure, place, safe};
 use crate::protocol::{WireOs, WorktreeCreate, WorktreeList, WorktreeNode, WorktreeRef, Worktrees};
 
@@ -88,7 +89,13 @@ pub(super) async fn run(context: &Context, verb: WorktreeVerb) -> Result<(), Fai
             let path = path.map(|path| place::from_here(&path)).transpose()?;
             let path = path.map(|path| WireOs(path.into()));
             let params = WorktreeCreate { branch, from, path, at: repository.into_params()? };
-            context.ask("worktree.create", &params, |made: &WorktreeNode| path_line(made)).await
+            let made = |made: &WorktreeNode| {
+                if let Some(remark) = &made.remark {
+                    context.remark(&format!("{}\n", safe_lines(remark)));
+                }
+                path_line(made)
+            };
+            context.ask("worktree.create", &params, made).await
         }
         WorktreeVerb::Open { which } => {
             context.ask("worktree.open", &which.into_params()?, pane_id).await
@@ -147,6 +154,7 @@ mod tests {
             locked: None,
             prunable: None,
             workspaces: vec![WorktreeWorkspace { id: "ws_1".into(), handle: "api".into() }],
+            remark: None,
         };
         assert_eq!(line(&node), "/src/a\\x1bb  fix/x  in api\n");
         let odd = WorktreeNode {

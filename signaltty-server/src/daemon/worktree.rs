@@ -188,7 +188,7 @@ impl Repository {
                 args.extend([path.as_os_str(), remote.as_ref()]);
             }
         }
-        let refused = match self.git.output(&args, git::CHANGE).await {
+        let failed = match self.git.output(&args, git::CHANGE).await {
             Ok(output) if output.success => None,
             // Git makes the branch first, and leaves it.
             Ok(output) => {
@@ -197,20 +197,36 @@ impl Repository {
             }
             Err(error) => Some((error, true)),
         };
-        if let Some((error, made)) = refused {
-            if made && !matches!(start, Start::Existing) {
-                self.take_back(branch).await;
-            }
-            return Err(error);
-        }
-        let repository = Self { users: Vec::new(), ..self };
-        let made = real(&path);
-        let after = repository.list().await?.worktrees;
-        let wanted = WireOs::from(made.as_path());
-        after.into_iter().find(|node| node.path == wanted).ok_or_else(|| {
-            let message = format!("Git made {} and does not list it", made.display());
-            WireError::new(code::GIT_FAILED, message)
+        let repository = Self { users: Vec::new(), git: self.git.clone(), dir: self.dir.clone() };
+        let (wanted, was_there) = blocking(move || {
+            let made = real(&path);
+            let was_there = before.iter().any(|checkout| real(&checkout.path) == made);
+            (made, was_there)
         })
+        .await?;
+        let after = repository.list().await.map(|found| found.worktrees);
+        let of_path = |node: &WorktreeNode| node.path == WireOs::from(wanted.as_path());
+        let made = after.map(|nodes| nodes.into_iter().find(of_path));
+        match (failed, made) {
+            (None, Ok(Some(node))) => Ok(node),
+            (None, Ok(None)) => {
+                let message = format!("Git made {} and does not list it", wanted.display());
+                Err(WireError::new(code::GIT_FAILED, message))
+            }
+            (None, Err(error)) => Err(error),
+            // It is made and whole: what failed is the repository's own hook, which
+            // comes last.
+            (Some((error, _)), Ok(Some(mut node))) if !was_there && is_whole(&node) => {
+                node.remark = Some(format!("the checkout is there, but {}", error.message));
+                Ok(node)
+            }
+            (Some((error, made)), _) => {
+                if made && !matches!(start, Start::Existing) {
+                    self.take_back(branch).await;
+                }
+                Err(error)
+            }
+        }
     }
 
     /// Removes a branch that was made for a checkout which came to nothing.
@@ -411,10 +427,25 @@ enum Start {
     Tracking(String),
 }
 
+/// Whether Git is done with a new checkout, which it locks meanwhile.
+fn is_whole(node: &WorktreeNode) -> bool {
+    node.locked.as_deref() != Some("initializing") && node.prunable.is_none()
+}
+
 fn node(checkout: Checkout, main: bool) -> WorktreeNode {
     let Checkout { path, head, branch, bare, locked, prunable } = checkout;
     let path = WireOs::from(path.as_path());
-    WorktreeNode { path, head, branch, main, bare, locked, prunable, workspaces: Vec::new() }
+    WorktreeNode {
+        path,
+        head,
+        branch,
+        main,
+        bare,
+        locked,
+        prunable,
+        workspaces: Vec::new(),
+        remark: None,
+    }
 }
 
 /// As Git spells it; as it is where it does not exist.

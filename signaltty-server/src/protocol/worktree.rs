@@ -76,6 +76,9 @@ pub struct WorktreeNode {
     pub prunable: Option<String>,
     /// The workspaces in it.
     pub workspaces: Vec<WorktreeWorkspace>,
+    /// What went wrong although it was made: a hook of the repository that failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub remark: Option<String>,
 }
 
 /// A workspace whose directory is in a checkout.

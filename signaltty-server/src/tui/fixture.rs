@@ -200,6 +200,7 @@ pub(super) fn checkouts(model: &mut Model, dir: &str, of: &[(&str, &str, &[&str]
         bare: false,
         locked: None,
         prunable: None,
+        remark: None,
         workspaces: workspaces
             .iter()
             .map(|name| WorktreeWorkspace { id: format!("ws_{name}"), handle: (*name).into() })

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -335,4 +335,24 @@ fn a_refused_checkout_leaves_no_branch_behind() {
     assert_eq!(server.call("worktree.create", ask).unwrap_err().code, "GIT_FAILED");
     assert!(repository.branches().contains("zz"));
     assert!(there.join("precious").exists());
+}
+
+#[test]
+fn s0_44_a_checkout_whose_hook_fails_is_there_and_says_so() {
+    let repository = Repository::new();
+    let server = Server::start(&repository.home);
+    let hook = repository.dir.join(".git/hooks/post-checkout");
+    fs::create_dir_all(hook.parent().unwrap()).unwrap();
+    fs::write(&hook, "#!/bin/sh\necho no lfs here >&2; exit 1\n").unwrap();
+    fs::set_permissions(&hook, fs::Permissions::from_mode(0o755)).unwrap();
+    let made = server.ask("worktree.create", repository.params(json!({"branch": "hooked"})));
+    assert_eq!((&made["branch"], &made["locked"]), (&json!("hooked"), &Value::Null), "{made}");
+    assert!(made["remark"].as_str().unwrap().contains("no lfs here"), "{made}");
+    assert!(Path::new(made["path"].as_str().unwrap()).join("file").exists());
+    assert!(repository.list(&server).iter().any(|node| node["path"] == made["path"]));
+    // Once more it is there already, and stays.
+    let again = repository.params(json!({"branch": "hooked"}));
+    assert_eq!(server.call("worktree.create", again).unwrap_err().code, "GIT_FAILED");
+    assert!(repository.branches().contains("hooked"));
+    assert!(Path::new(made["path"].as_str().unwrap()).join("file").exists());
 }
