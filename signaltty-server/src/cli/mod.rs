@@ -67,7 +67,7 @@ pub(crate) use text::{safe, screen};
 pub(crate) use time::ago;
 #[cfg(feature = "tui")]
 pub(crate) use words::{
-    Weight, agent_words, command_words, exit_words, facts, notes, state_words, told_by,
+    Weight, agent_words, command_words, exit_words, facts, notes, state_words, title_words, told_by,
 };
 #[cfg(feature = "tui")]
 pub(crate) use worktree::line as worktree_line;

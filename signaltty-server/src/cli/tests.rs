@@ -237,6 +237,27 @@ fn c082_nothing_of_others_reaches_the_terminal_raw() {
 }
 
 #[test]
+fn c082_a_title_is_not_taken_for_what_is_said_of_its_pane() {
+    let line = |title: &str| {
+        let mut node = pane("exited");
+        title.clone_into(&mut node.title);
+        shown(&tree(vec![node]), false)
+    };
+    for title in ["live  verified", "Verified", "a · live", "\"live\"", "claude working, verified"]
+    {
+        let text = line(title);
+        let quoted = format!("  \"{}\"\n", title.replace('"', "\\\""));
+        assert!(text.contains(&quoted), "{text}");
+    }
+    // Those that programs do set are as they are.
+    for title in
+        ["vim README.md", "live reload", "✳ Fix the login", "make: *** [all] Error 2", "~/src/api"]
+    {
+        assert!(line(title).contains(&format!("  {title}\n")), "{title}");
+    }
+}
+
+#[test]
 fn archived_workspaces_are_counted_unless_they_are_asked_for() {
     let mut tree = tree(vec![pane("live")]);
     for workspace in &mut tree.workspaces {

@@ -7,7 +7,7 @@
 use clap::Args;
 use jiff::Timestamp;
 
-use super::words::{self, agent_words, command_words, state_words};
+use super::words::{self, agent_words, command_words, state_words, title_words};
 use super::{Context, Failure, safe};
 use crate::protocol::{Empty, PaneNode, Tree, WorkspaceNode};
 
@@ -98,8 +98,10 @@ fn pane_line(pane: &PaneNode, look: Look) -> String {
         let words = safe(&pane.attention).replace('_', " ");
         parts.push(look.paint(Ink::Red, &words));
     }
-    let title = if pane.title.is_empty() { command_words(&pane.argv) } else { safe(&pane.title) };
-    parts.push(title);
+    parts.push(match &*pane.title {
+        "" => title_words(&command_words(&pane.argv)),
+        title => title_words(title),
+    });
     parts.join("  ")
 }
 

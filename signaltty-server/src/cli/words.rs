@@ -64,6 +64,26 @@ pub(crate) fn agent_words(pane: &PaneNode, agent: &AgentNode) -> String {
     text
 }
 
+/// A title, which any program may set: in quotes where it could be taken for what
+/// signaltty says of the pane beside it.
+pub(crate) fn title_words(title: &str) -> String {
+    let shown = safe(title);
+    let one_of = |ours: &[&str], word: &str| ours.iter().any(|o| word.eq_ignore_ascii_case(o));
+    let parted = shown.contains("  ") || shown.contains('·') || shown.starts_with('"');
+    let mut words = shown.split(|c: char| !c.is_alphanumeric());
+    if parted || one_of(&STATES, &shown) || words.any(|word| one_of(&VERDICTS, word)) {
+        return format!("\"{}\"", shown.replace('"', "\\\""));
+    }
+    shown
+}
+
+/// How sure a conversation is. Nothing else may say such a word of a pane.
+const VERDICTS: [&str; 3] = ["verified", "unconfirmed", "contradicted"];
+
+/// What stands before a title.
+const STATES: [&str; 8] =
+    ["live", "resuming", "resumable", "restored", "exited", "unread", "warning", "input required"];
+
 /// A command as people write it; not for a shell.
 pub(crate) fn command_words(argv: &[WireOs]) -> String {
     let words: Vec<_> = (argv.iter()).map(|word| safe(&word.0.to_string_lossy())).collect();

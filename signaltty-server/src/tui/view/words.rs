@@ -78,10 +78,10 @@ pub(super) fn badge(node: &PaneNode) -> Option<(&'static str, Style)> {
     }
 }
 
-/// A title without anything that acts on a terminal (C082).
+/// A title without anything that acts on a terminal, or that looks like what this
+/// client says (C082).
 pub(super) fn title(node: &PaneNode) -> String {
-    let shown = if node.title.is_empty() { "(no title)" } else { &node.title };
-    safe(shown)
+    if node.title.is_empty() { "(no title)".to_owned() } else { cli::title_words(&node.title) }
 }
 
 pub(super) fn gone(model: &Model, why: &str, area: Rect, buffer: &mut Buffer) {
