@@ -8,6 +8,7 @@ use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
+use std::time::Duration;
 
 use rustix::io::Errno;
 use rustix::process::{
@@ -55,7 +56,7 @@ impl Child {
             let pidfd = pidfd_open(child, PidfdFlags::empty())?;
             // Nobody else reaps it, so it has a stat file even if it ended.
             let stat = process::stat(child.as_raw_nonzero().get().unsigned_abs());
-            let stat = stat.ok_or(io::ErrorKind::NotFound)?;
+            let stat = stat?.ok_or(io::ErrorKind::NotFound)?;
             Ok(Self { id: stat.id, pidfd, status: Mutex::new(None) })
         };
         watch().inspect_err(|_: &io::Error| {
@@ -95,7 +96,14 @@ impl Child {
                 return Ok(status);
             }
             // A copy, since a runtime watches one descriptor only once.
-            let copy = self.pidfd.try_clone()?;
+            let copy = match self.pidfd.try_clone() {
+                Ok(copy) => copy,
+                Err(error) if process::is_shortage(&error) => {
+                    tokio::time::sleep(WITHOUT_A_COPY).await;
+                    continue;
+                }
+                Err(error) => return Err(error),
+            };
             let watched = Watched::new(copy, Interest::READABLE)?;
             let _ready = watched.get().readable().await?;
         }
@@ -170,6 +178,9 @@ impl Drop for Child {
         }
     }
 }
+
+/// How often an end is looked for where no descriptor is left to wait with.
+const WITHOUT_A_COPY: Duration = Duration::from_millis(50);
 
 fn reap(pidfd: &OwnedFd, options: WaitIdOptions) -> io::Result<Option<ExitStatus>> {
     let ended = rustix::io::retry_on_intr(|| {

@@ -14,6 +14,7 @@ use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::time::Instant;
 
+use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, pidfd_open, pidfd_send_signal};
 
 use crate::signal::Signal;
@@ -53,13 +54,28 @@ impl Member {
     }
 }
 
-/// The stat of one process, if there is such a process.
-pub(crate) fn stat(pid: u32) -> Option<Stat> {
+/// The stat of one process, if there is such a process that may be seen.
+///
+/// # Errors
+///
+/// When this process cannot look, as without a free descriptor. That is no answer:
+/// whoever took it for one would leave a process running.
+pub(crate) fn stat(pid: u32) -> io::Result<Option<Stat>> {
     // One read, since a kernel gives the whole line to it. What is read here
     // has at most 22 numbers of 20 digits and a name of 64 bytes.
     let mut line = [0; 1_024];
-    let length = File::open(format!("/proc/{pid}/stat")).ok()?.read(&mut line).ok()?;
-    parse(pid, line.get(..length)?)
+    let read = File::open(format!("/proc/{pid}/stat")).and_then(|mut file| file.read(&mut line));
+    match read {
+        Ok(length) => Ok(line.get(..length).and_then(|line| parse(pid, line))),
+        Err(error) if is_shortage(&error) => Err(error),
+        Err(_) => Ok(None),
+    }
+}
+
+/// Whether this process, or the machine, has run out of something.
+pub(crate) fn is_shortage(error: &io::Error) -> bool {
+    let short = [Errno::MFILE, Errno::NFILE, Errno::NOMEM];
+    Errno::from_io_error(error).is_some_and(|errno| short.contains(&errno))
 }
 
 /// Every process that can be seen, by a look that began after the call.
@@ -90,19 +106,29 @@ fn look() -> io::Result<Vec<Stat>> {
     for entry in fs::read_dir("/proc")? {
         let name = entry?.file_name();
         if let Some(pid) = name.to_str().and_then(|name| name.parse().ok()) {
-            found.extend(stat(pid));
+            found.extend(stat(pid)?);
         }
     }
     Ok(found)
 }
 
 /// Holds a process by a pidfd, if it is still the one that `expected` saw.
-pub(crate) fn hold(expected: &Stat) -> Option<Member> {
-    let pid = Pid::from_raw(i32::try_from(expected.id.pid).ok()?)?;
-    let pidfd = pidfd_open(pid, PidfdFlags::empty()).ok()?;
+///
+/// # Errors
+///
+/// As [`stat`].
+pub(crate) fn hold(expected: &Stat) -> io::Result<Option<Member>> {
+    let Some(pid) = i32::try_from(expected.id.pid).ok().and_then(Pid::from_raw) else {
+        return Ok(None);
+    };
+    let pidfd = match pidfd_open(pid, PidfdFlags::empty()).map_err(io::Error::from) {
+        Ok(pidfd) => pidfd,
+        Err(error) if is_shortage(&error) => return Err(error),
+        Err(_) => return Ok(None),
+    };
     let now = stat(expected.id.pid)?;
-    (now.id == expected.id && now.session == expected.session)
-        .then_some(Member { id: expected.id, pidfd })
+    let same = now.is_some_and(|now| now.id == expected.id && now.session == expected.session);
+    Ok(same.then_some(Member { id: expected.id, pidfd }))
 }
 
 /// Those of `all` that descend from `root`, without it.
@@ -155,11 +181,11 @@ mod tests {
 
     #[test]
     fn own_stat_is_found_and_a_changed_start_time_is_not_held() {
-        let me = stat(std::process::id()).expect("own stat");
-        assert!(hold(&me).is_some());
+        let me = stat(std::process::id()).expect("can look").expect("own stat");
+        assert!(hold(&me).expect("can hold").is_some());
         let mut other = me;
         other.id.start_time += 1;
-        assert!(hold(&other).is_none());
+        assert!(hold(&other).expect("can hold").is_none());
     }
 
     #[tokio::test]

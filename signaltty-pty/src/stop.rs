@@ -8,7 +8,9 @@
 //! on; they are reported. One that also lost its parent before the first step
 //! is no longer recognisable as a descendant and is not reported.
 //!
-//! Stops that go on at the same time share their looks through `/proc`.
+//! Stops that go on at the same time share their looks through `/proc`. Where
+//! looking is not possible, as without a free descriptor, the child and its group
+//! are signalled all the same.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -59,7 +61,8 @@ impl Child {
     ///
     /// # Errors
     ///
-    /// When `/proc` cannot be read or a pidfd cannot be watched.
+    /// When the child goes on and nothing can be looked at, or its status was taken
+    /// by someone else.
     ///
     /// # Panics
     ///
@@ -68,30 +71,74 @@ impl Child {
         let mut needed = StopStep::Nothing;
         let mut escaped = BTreeSet::new();
         for (step, signal) in LADDER {
-            let members = self.members(&mut escaped).await?;
+            let patience = if signal == Signal::Kill { grace.max(KILL_PATIENCE) } else { grace };
+            let deadline = Instant::now() + patience;
+            let Ok(members) = self.members(&mut escaped).await else {
+                // Nothing can be looked at. The child is still this one's to signal.
+                if self.try_wait()?.is_some() {
+                    break;
+                }
+                needed = step;
+                self.tell_group(signal);
+                if self.ended(deadline).await? { break } else { continue }
+            };
             if members.is_empty() {
                 break;
             }
             needed = step;
             // The group can have members that the list has just missed.
-            let _ = self.signal_group(signal);
+            self.tell_group(signal);
             for member in &members {
-                member.signal(signal);
-                if signal != Signal::Kill {
-                    // A stopped process acts on a signal only when it goes on.
-                    member.signal(Signal::Continue);
-                }
+                tell(member, signal);
             }
-            let patience = if signal == Signal::Kill { grace.max(KILL_PATIENCE) } else { grace };
-            if self.gone(members, signal, Instant::now() + patience, &mut escaped).await? {
+            let gone = match self.gone(members, signal, deadline, &mut escaped).await {
+                Ok(gone) => gone,
+                Err(_) => self.ended(deadline).await?,
+            };
+            if gone {
                 break;
             }
         }
-        let remaining = self.members(&mut escaped).await?.iter().map(|member| member.id).collect();
-        let escaped = escaped
-            .into_iter()
-            .filter(|id| process::stat(id.pid).is_some_and(|stat| stat.id == *id && !stat.ended));
-        Ok(StopReport { status: self.try_wait()?, needed, remaining, escaped: escaped.collect() })
+        let status = self.try_wait()?;
+        let remaining = match self.members(&mut escaped).await {
+            Ok(members) => members,
+            // It ended, and what it left cannot be seen now.
+            Err(_) if status.is_some() => Vec::new(),
+            Err(error) => return Err(error),
+        };
+        // Those that a look which failed did not show. For others this is one more
+        // signal of the last kind.
+        if needed != StopStep::Nothing {
+            remaining.iter().for_each(|member| member.signal(Signal::Kill));
+        }
+        let remaining = remaining.iter().map(|member| member.id).collect();
+        let lives = |id: &ProcessId| {
+            let stat = process::stat(id.pid).ok().flatten();
+            stat.is_some_and(|stat| stat.id == *id && !stat.ended)
+        };
+        let escaped = escaped.into_iter().filter(lives).collect();
+        Ok(StopReport { status, needed, remaining, escaped })
+    }
+
+    /// Signals the child's group, and the child where that is in another one.
+    fn tell_group(&self, signal: Signal) {
+        let _ = self.signal_group(signal);
+        if signal != Signal::Kill {
+            let _ = self.signal_group(Signal::Continue);
+        }
+    }
+
+    /// Waits for the child's end without a descriptor.
+    async fn ended(&self, deadline: Instant) -> io::Result<bool> {
+        loop {
+            if self.try_wait()?.is_some() {
+                return Ok(true);
+            }
+            if Instant::now() >= deadline {
+                return Ok(false);
+            }
+            tokio::time::sleep(LOOK_AGAIN).await;
+        }
     }
 
     /// Waits until no member is left, following forks, or until `deadline`.
@@ -138,7 +185,16 @@ impl Child {
                 family.iter().filter(|stat| stat.session != self.pid()).map(|stat| stat.id),
             );
         }
-        Ok(session.into_iter().filter(|stat| !stat.ended).filter_map(process::hold).collect())
+        let living = session.into_iter().filter(|stat| !stat.ended);
+        living.filter_map(|stat| process::hold(stat).transpose()).collect()
+    }
+}
+
+fn tell(member: &Member, signal: Signal) {
+    member.signal(signal);
+    if signal != Signal::Kill {
+        // A stopped process acts on a signal only when it goes on.
+        member.signal(Signal::Continue);
     }
 }
 
@@ -147,6 +203,9 @@ const LADDER: [(StopStep, Signal); 3] = [
     (StopStep::Terminate, Signal::Terminate),
     (StopStep::Kill, Signal::Kill),
 ];
+
+/// How often a child is looked at that cannot be waited for.
+const LOOK_AGAIN: Duration = Duration::from_millis(10);
 
 /// Even a killed process needs a moment to be gone.
 const KILL_PATIENCE: Duration = Duration::from_secs(1);

@@ -189,6 +189,13 @@ pub(crate) fn stop(child: Arc<Child>, grace: Duration) {
     tokio::spawn(async move {
         match child.stop(grace).await {
             Ok(report) => {
+                if !report.remaining.is_empty() {
+                    tracing::error!(
+                        pid = child.pid(),
+                        "processes of a closed pane go on: {}",
+                        listed(&report.remaining)
+                    );
+                }
                 if !report.escaped.is_empty() {
                     tracing::warn!(
                         pid = child.pid(),

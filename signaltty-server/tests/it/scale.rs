@@ -75,6 +75,41 @@ fn c095_panes_that_print_without_an_end_hold_up_nobody() {
 }
 
 #[test]
+fn c092_a_pane_is_ended_where_no_descriptor_is_left_to_look_with() {
+    let home = Home::new();
+    let server = Server::start(&home);
+    let pane = |server: &Server| {
+        let pane = server.sh(&home, "sleep 1000 & echo ready; wait");
+        server.wait_text(&pane, "ready");
+        pane
+    };
+    let panes = [pane(&server), pane(&server)];
+    server.spawn(&home, &["/bin/cat"]);
+    let mut client = server.connect();
+    let limit = |most: Option<u64>| {
+        let pid = rustix::process::Pid::from_raw(i32::try_from(server.pid()).unwrap());
+        let nofile = rustix::process::Resource::Nofile;
+        let before = rustix::process::getrlimit(nofile);
+        let current = most.or(before.current);
+        rustix::process::prlimit(pid, nofile, rustix::process::Rlimit { current, ..before })
+            .unwrap();
+    };
+    for (spare, pane) in panes.iter().enumerate() {
+        let session = server.pane(pane)["pid"].as_u64().unwrap();
+        let open = process::open_numbers(server.pid());
+        let free = (0..).find(|number| !open.contains(number)).unwrap();
+        // None at all, or one, which the list of processes takes.
+        limit(Some(free + spare as u64));
+        client.call("pane.close", json!({"pane": pane})).unwrap();
+        wait_until("the pane's processes to be gone", || {
+            !std::path::Path::new(&format!("/proc/{session}/cwd")).exists()
+        });
+        limit(None);
+    }
+    wait_until("its neighbours to be alone", || server.children().len() == 1);
+}
+
+#[test]
 fn c092_descriptors_and_processes_go_with_panes_and_clients() {
     let home = Home::new();
     let server = Server::start(&home);

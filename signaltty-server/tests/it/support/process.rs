@@ -106,7 +106,13 @@ pub fn descriptors(pid: u32) -> usize {
     fs::read_dir(format!("/proc/{pid}/fd")).unwrap().count()
 }
 
-/// What a process has open.
+/// The numbers of the descriptors that a process has open.
+pub fn open_numbers(pid: u32) -> Vec<u64> {
+    let dir = fs::read_dir(format!("/proc/{pid}/fd")).unwrap();
+    dir.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok()).collect()
+}
+
+/// The files that a process has open.
 pub fn open_files(pid: u32) -> Vec<PathBuf> {
     let entries = fs::read_dir(format!("/proc/{pid}/fd")).unwrap().flatten();
     entries.filter_map(|entry| fs::read_link(entry.path()).ok()).collect()
