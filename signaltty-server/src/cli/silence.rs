@@ -11,6 +11,7 @@ use serde_json::Value;
 use tokio::net::UnixStream;
 use tokio::time::{sleep, timeout};
 
+use super::attach::has_terminal;
 use super::context::Context;
 use super::failure::{Exit, Failure};
 use super::{Verb, run};
@@ -44,13 +45,16 @@ enum Manner {
     Asks,
     /// It waits for something by nature; whoever ran it decides how long.
     Waits,
+    /// Answered at once, after which it has the terminal to itself.
+    Shows,
 }
 
-/// How a verb uses the server; none where it has the terminal to itself, or
-/// watches by itself.
+/// How a verb uses the server; none where it watches by itself.
 fn manner(verb: Option<&Verb>) -> Option<Manner> {
-    match verb? {
-        Verb::Attach(_) | Verb::Proxy | Verb::Hook(_) | Verb::Demo(_) => None,
+    let Some(verb) = verb else { return Some(Manner::Shows) };
+    match verb {
+        Verb::Attach(_) => Some(Manner::Shows),
+        Verb::Proxy | Verb::Hook(_) | Verb::Demo(_) => None,
         Verb::Wait(_)
         | Verb::Events(_)
         | Verb::Resume(_)
@@ -65,15 +69,21 @@ fn manner(verb: Option<&Verb>) -> Option<Manner> {
 async fn watch(context: &Context, manner: Manner) -> Failure {
     loop {
         sleep(QUIET).await;
+        if has_terminal() {
+            return std::future::pending().await;
+        }
         let probe = answers(context);
         let mut probe = std::pin::pin!(probe);
         if timeout(PATIENCE, &mut probe).await.is_ok() {
             continue;
         }
         let who = who(context).await;
+        if has_terminal() {
+            continue;
+        }
         context.remark(&format!("[{who} does not answer; waiting]\n"));
         let limit = match manner {
-            Manner::Asks => LIMIT,
+            Manner::Asks | Manner::Shows => LIMIT,
             // A year and more.
             Manner::Waits => Duration::from_secs(1 << 25),
         };

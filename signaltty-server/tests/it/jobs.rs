@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use rustix::process::Signal;
 use serde_json::json;
 
-use crate::support::{Home, Server, process, wait_for, wait_until};
+use crate::support::{Home, Server, Terminal, process, wait_for, wait_until};
 
 /// A shell with a client as its job.
 struct Job<'a> {
@@ -109,6 +109,27 @@ fn c088_an_attached_client_gives_its_terminal_back_while_it_is_stopped() {
     }
     job.type_keys("\u{1d}");
     server.wait_text(&job.shell, "[detached from");
+}
+
+#[test]
+fn a_server_that_is_stopped_is_named_before_anything_is_shown() {
+    let home = Home::new();
+    let server = Server::start(&home);
+    let pane = server.sh(&home, "echo ready-inside; exec cat");
+    server.wait_text(&pane, "ready-inside");
+    server.signal(Signal::STOP);
+    let mut clients = [&["attach", &pane][..], &[]].map(|words| {
+        Terminal::start_with(&home, |command| {
+            command.args(words);
+        })
+    });
+    for client in &clients {
+        client.wait_text("does not answer; waiting");
+    }
+    server.signal(Signal::CONT);
+    for client in &mut clients {
+        client.wait_text("ready-inside");
+    }
 }
 
 #[test]

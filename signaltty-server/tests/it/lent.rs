@@ -53,6 +53,23 @@ fn t4_a_terminal_on_loan_is_given_back_before_its_person_goes_on() {
 }
 
 #[test]
+fn c088_what_is_typed_with_the_key_that_detaches_arrives() {
+    let home = Home::new();
+    let server = Server::start(&home);
+    let pane = server.sh(&home, "echo ready; exec cat");
+    for round in 0..5 {
+        let mut terminal = attach(&home, &pane);
+        terminal.wait_text("ready");
+        // In one piece, as a script or a slow link sends it.
+        terminal.press(&format!("typed-{round}\r{DETACH}"));
+        assert!(terminal.wait_exit().success());
+        server.wait_text(&pane, &format!("typed-{round}\ntyped-{round}"));
+        let said = terminal.wait_text("[detached from");
+        assert!(!said.contains("did not get"), "{said}");
+    }
+}
+
+#[test]
 fn c088_a_terminal_on_loan_goes_with_its_client_and_with_the_server() {
     let home = Home::new();
     let mut server = Server::start(&home);

@@ -38,6 +38,7 @@ mod host_watch;
 mod inbox;
 mod inherited;
 mod integration;
+#[cfg(feature = "tui")]
 mod jobs;
 mod kill_points;
 mod kills;

@@ -1,9 +1,11 @@
 //! An attached pane from its first screen to its end.
 
 use std::io;
+use std::time::Duration;
 
 use bytes::Bytes;
 use tokio::signal::unix::{SignalKind, signal};
+use tokio::time::timeout;
 
 use super::detach::DetachKeys;
 use super::terminal::{self, RawTerminal};
@@ -110,8 +112,9 @@ async fn send(
                 }
             }
             bytes = typed.next() => {
-                // What came in one piece with the keys that detach is still sent.
-                let stuck = writer.waiting();
+                // What came with the keys that detach is not stuck, as what waits
+                // from before is.
+                let stuck = writer.waiting() > 0;
                 let now = bytes.as_deref().map(|bytes| keys.feed(bytes));
                 let input = now.as_ref().map(|now| now.input.clone()).unwrap_or_default();
                 if !input.is_empty() && !read_only {
@@ -122,13 +125,13 @@ async fn send(
                     }
                 }
                 if now.is_none_or(|now| now.detach) {
-                    *lost += if stuck > 0 { writer.waiting() } else { 0 };
                     // Where something waits already, the end of the connection
                     // says it.
-                    if *lost == 0 {
+                    if !stuck {
                         writer.queue(&Frame::Detach);
-                        let _ = writer.flush().await;
+                        let _ = timeout(LAST_WORDS, writer.flush()).await;
                     }
+                    *lost += writer.waiting();
                     return Ok(Ended::Detached);
                 }
             }
@@ -178,6 +181,9 @@ async fn show(
         shown.map_err(|error| Failure::Io("write to the terminal", error))?;
     }
 }
+
+/// How long what was typed with the keys that detach may take to be sent.
+const LAST_WORDS: Duration = Duration::from_secs(1);
 
 const MAX_NOTICES: usize = 16;
 
