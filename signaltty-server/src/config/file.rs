@@ -193,8 +193,6 @@ fn hint(key: &str, known: &[String]) -> String {
     }
 }
 
-/// Far more than all keys take.
-
 const DEADLINES: &str = "resume.deadline_s";
 
 #[cfg(test)]
