@@ -97,7 +97,17 @@ impl Scan {
         against: Option<&Anchor>,
         read_line: fn(&[u8]) -> Line,
     ) -> Result<Self, ReadError> {
-        let record = Record::open(path)?;
+        Self::read_record(&Record::open(path)?, path, end, against, read_line)
+    }
+
+    /// The same, of a record that was opened.
+    pub(crate) fn read_record(
+        record: &Record,
+        path: &Path,
+        end: u64,
+        against: Option<&Anchor>,
+        read_line: fn(&[u8]) -> Line,
+    ) -> Result<Self, ReadError> {
         let mut walk = Walk::new(against);
         let mut contents = BufReader::with_capacity(1 << 16, record.contents().take(end));
         let mut line = Vec::new();

@@ -1,6 +1,7 @@
 //! The official command of an agent.
 
 use std::ffi::{OsStr, OsString};
+use std::path::Path;
 
 use signaltty_core::agent::AgentSessionId;
 
@@ -25,6 +26,16 @@ impl OfficialCommand {
         argv.extend(before.iter().map(|arg| arg.as_ref().to_owned()));
         argv.push(id.as_str().into());
         Self { argv }
+    }
+
+    /// The same command with the directory in which it is started, in front of the
+    /// id, for an agent that [takes it](crate::AgentSpec::resume_directory).
+    #[must_use]
+    pub fn with_directory(mut self, option: &str, cwd: &Path) -> Self {
+        let id = self.argv.pop();
+        self.argv.extend([option.into(), cwd.into()]);
+        self.argv.extend(id);
+        self
     }
 
     /// The same command with the options that are carried over, behind the id.

@@ -7,6 +7,8 @@
 
 #[cfg(any(feature = "claude", feature = "codex", feature = "grok"))]
 mod ends;
+#[cfg(feature = "codex")]
+mod packed;
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -27,6 +29,8 @@ pub struct Record {
     file: File,
     identity: FileIdentity,
     bytes: u64,
+    #[cfg(feature = "codex")]
+    is_packed: bool,
 }
 
 /// Why a record could not be read.
@@ -88,6 +92,8 @@ impl Record {
             file,
             identity: FileIdentity { device: about.dev(), inode: about.ino() },
             bytes: about.len(),
+            #[cfg(feature = "codex")]
+            is_packed: false,
         })
     }
 
@@ -103,7 +109,10 @@ impl Record {
 
     /// What it held when it was opened; what is appended meanwhile is left out.
     pub fn contents(&self) -> impl Read + '_ {
-        (&self.file).take(self.bytes)
+        let contents = (&self.file).take(self.bytes);
+        #[cfg(feature = "codex")]
+        let contents = packed::Contents::new(contents, self.is_packed);
+        contents
     }
 }
 

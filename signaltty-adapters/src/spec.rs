@@ -34,6 +34,10 @@ pub struct AgentSpec {
     /// Of an agent that takes the directory to work in as a bare word: which word
     /// of a command that is. One that takes an option has a rule for that.
     pub directory_word: Option<FindWord>,
+    /// Of an agent that asks in which directory a conversation goes on which it
+    /// knows from another one: the option that says it beforehand. It comes with
+    /// each resume, in front of the id.
+    pub resume_directory: Option<&'static str>,
     /// What it can show, and until when.
     pub policy: AgentPolicy,
     /// How often it is looked at while it must prove something. Usually a look
@@ -57,6 +61,7 @@ impl AgentSpec {
             scrubbed_vars: &[],
             options: &[],
             directory_word: None,
+            resume_directory: None,
             policy,
             look_every: LOOK_EVERY,
         }

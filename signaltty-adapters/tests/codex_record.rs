@@ -5,10 +5,12 @@
 mod common;
 
 use std::fs;
+use std::path::Path;
 
 use common::codex::CodexStage;
 use common::record::{anchor, check_directory, check_edit, code, continued, host, preflight};
 use common::{A, Z, id};
+use serde_json::json;
 use signaltty_adapters::conformance::Stage;
 use signaltty_adapters::testing::{FakeHost, block_on};
 use signaltty_adapters::{Adapters, AgentAdapter};
@@ -214,6 +216,79 @@ fn c055_c056_the_directory_must_be_the_conversations_and_be_there() {
     let refusal = preflight(&stage, &saved).unwrap_err();
     assert_eq!(refusal.code, FailureCode::Damaged);
     assert!(refusal.message.contains(stage.cwd().to_str().unwrap()), "{refusal}");
+}
+
+#[test]
+fn c055_a_renamed_directory_is_accepted_once_and_for_all() {
+    let (mut stage, mut saved) = saved_and_continued();
+    let (before, renamed) = (stage.cwd(), stage.dir.path().join("renamed"));
+    fs::rename(&before, &renamed).unwrap();
+    saved.cwd = renamed.clone();
+    // Its person names it, and the record is the same.
+    assert_eq!(preflight(&stage, &saved).unwrap().relation, Relation::Extends);
+    assert!(anchor(&stage, &saved).is_ok());
+    // As Codex notes a turn that began there, whatever is in the old place.
+    stage.line(&id(A), "turn_context", &json!({"cwd": renamed}));
+    stage.turn(&id(A), "fourth");
+    fs::create_dir(&before).unwrap();
+    assert_eq!(preflight(&stage, &saved).unwrap().relation, Relation::Extends);
+    saved.cwd = stage.dir.path().to_owned();
+    let refusal = preflight(&stage, &saved).unwrap_err();
+    assert_eq!(refusal.code, FailureCode::Damaged);
+    assert!(refusal.message.contains(&format!("--cwd {}", renamed.display())), "{refusal}");
+}
+
+#[test]
+fn c055_a_resume_says_where_it_goes_on() {
+    let stage = CodexStage::new();
+    let option = stage.adapter.spec().resume_directory.unwrap();
+    let command = stage.adapter.resume_command(&stage.saved()).unwrap();
+    let command = command.with_directory(option, "/a b".as_ref());
+    assert_eq!(command.argv(), ["codex", "resume", "--no-daemon", "-C", "/a b", A]);
+}
+
+/// A file in one frame of zstd, of blocks as they are.
+fn pack(path: &Path) {
+    let bytes = fs::read(path).unwrap();
+    let mut packed = vec![0x28, 0xb5, 0x2f, 0xfd, 0x00, 0x58];
+    let mut blocks = bytes.chunks(1 << 16).peekable();
+    while let Some(block) = blocks.next() {
+        let header = u32::try_from(block.len()).unwrap() << 3 | u32::from(blocks.peek().is_none());
+        packed.extend(&header.to_le_bytes()[..3]);
+        packed.extend(block);
+    }
+    fs::write(path.with_extension("jsonl.zst"), packed).unwrap();
+    fs::remove_file(path).unwrap();
+}
+
+#[test]
+fn d3_a_packed_rollout_is_the_same_record() {
+    let (stage, saved) = saved_and_continued();
+    let (path, plain) = (stage.record(&id(A)), preflight(&stage, &saved).unwrap());
+    let text = fs::read(&path).unwrap();
+    pack(&path);
+    let found = preflight(&stage, &saved).unwrap();
+    let same = |of: &Anchor| (of.record.clone(), of.extent.clone(), of.user_messages);
+    assert_eq!(found.relation, Relation::Extends);
+    assert_eq!(same(&found.now), same(&plain.now), "by the name that it has when it is open");
+    assert_eq!(same(&anchor(&stage, &saved).unwrap()), same(&plain.now));
+    // Side by side, as while Codex opens it.
+    fs::write(&path, &text).unwrap();
+    assert_eq!(same(&preflight(&stage, &saved).unwrap().now), same(&plain.now));
+    fs::remove_file(&path).unwrap();
+    let packed = path.with_extension("jsonl.zst");
+    let bytes = fs::read(&packed).unwrap();
+    fs::write(&packed, &bytes[..bytes.len() - 9]).unwrap();
+    let refusal = preflight(&stage, &saved).unwrap_err();
+    assert_eq!(refusal.code, FailureCode::Unreadable, "not gone");
+    assert!(refusal.message.contains("cannot be unpacked"), "{refusal}");
+}
+
+#[test]
+fn d3_the_beginning_of_a_fork_may_be_packed() {
+    let (stage, saved) = saved_fork();
+    pack(&stage.record(&id(A)));
+    assert_eq!(preflight(&stage, &saved).unwrap().relation, Relation::Extends);
 }
 
 #[test]

@@ -12,7 +12,7 @@ use std::path::Path;
 use signaltty_core::agent::{AgentSessionId, Anchor, Conversation, Fingerprint, Relation};
 use signaltty_core::restore::{FailureCode, Refusal};
 
-use super::rollout::Meta;
+use super::rollout::{self, Meta};
 use super::{line, record};
 use crate::anchor::{Scan, extended, spoken};
 use crate::{AgentHost, AgentSpec};
@@ -56,10 +56,11 @@ impl Lineage {
             };
             let meta = Meta::read(&path, &id)?;
             if parts.is_empty() {
-                is_in(&meta, conversation)?;
+                is_in(&meta, &path, conversation)?;
             }
             let against = saved.iter().find(|anchor| is_of(anchor, &id)).copied();
-            let scan = Scan::read_until(&path, end, against, line::read)
+            let scan = record::open(&path)
+                .and_then(|record| Scan::read_record(&record, &path, end, against, line::read))
                 .map_err(|error| error.refusal())?;
             if end != u64::MAX && scan.bytes() != end {
                 return Err(beginning(&id, "its rollout does not reach to the fork"));
@@ -142,25 +143,34 @@ fn is_of(anchor: &Anchor, id: &AgentSessionId) -> bool {
     record::rollout_id(&anchor.record) == Some(id.as_str())
 }
 
-/// Codex asks in which directory to go on where it is started in another one,
-/// and waits for the answer; so the directory must be the conversation's.
-fn is_in(meta: &Meta, conversation: &Conversation) -> Result<(), Refusal> {
-    let same = |a: &Path, b: &Path| {
-        a == b
+/// The directory must be one of the conversation's: that in which it was begun,
+/// or that of its newest turn. Where both are gone, as after a project was
+/// renamed, its person says which one has taken their place.
+fn is_in(meta: &Meta, path: &Path, conversation: &Conversation) -> Result<(), Refusal> {
+    let cwd = &conversation.cwd;
+    let same = |a: &Path| {
+        a == cwd
             || std::fs::canonicalize(a)
-                .is_ok_and(|a| std::fs::canonicalize(b).is_ok_and(|b| a == b))
+                .is_ok_and(|a| std::fs::canonicalize(cwd).is_ok_and(|b| a == b))
     };
-    if same(&meta.cwd, &conversation.cwd) {
+    if same(&meta.cwd) {
         return Ok(());
     }
+    let newest = rollout::newest_directory(path);
+    if newest.as_deref().is_some_and(same) {
+        return Ok(());
+    }
+    let last = newest.as_ref().filter(|dir| dir.is_dir()).unwrap_or(&meta.cwd);
+    if !last.is_dir() {
+        return Ok(());
+    }
+    let (id, last) = (&conversation.id, last.display());
     Err(Refusal::new(
         FailureCode::Damaged,
         format!(
-            "the conversation {} was begun in {}, and {} was saved as its directory; give its own \
-             one with --cwd",
-            conversation.id,
-            meta.cwd.display(),
-            conversation.cwd.display()
+            "the conversation {id} belongs to {last}, which is there, and not to {}; resume it \
+             with --cwd {last}",
+            cwd.display()
         ),
     ))
 }

@@ -59,6 +59,7 @@ impl CodexAdapter {
         spec.identity_vars = &[HOME_VAR];
         spec.scrubbed_vars = &SCRUBBED;
         spec.options = options::OPTIONS;
+        spec.resume_directory = Some("-C");
         Self { spec }
     }
 }

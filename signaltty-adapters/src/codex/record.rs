@@ -4,7 +4,9 @@
 //! Codex also has databases. They are made from the rollouts anew where they are
 //! missing, so nothing is read from them.
 
+use std::ffi::OsStr;
 use std::fs;
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use signaltty_core::agent::AgentSessionId;
@@ -12,7 +14,7 @@ use signaltty_core::env::ConfigEnv;
 use signaltty_core::restore::{FailureCode, Refusal};
 
 use crate::AgentHost;
-use crate::records::io_error;
+use crate::records::{ReadError, Record, io_error};
 
 /// The directory in which Codex keeps everything.
 pub(super) fn home(env: &ConfigEnv, host: &dyn AgentHost) -> Option<PathBuf> {
@@ -37,15 +39,39 @@ pub(super) fn locked_id(path: &Path) -> Option<&str> {
     path.file_name()?.to_str()?.strip_suffix(LOCK_END)
 }
 
-/// The conversation after which a rollout is named: the name ends with it.
+/// The conversation after which a rollout is named: the name ends with it, also
+/// where it is packed.
 pub(super) fn rollout_id(path: &Path) -> Option<&str> {
     let name = path.file_name()?.to_str()?.strip_prefix("rollout-")?;
-    let name = name.strip_suffix(".jsonl")?;
+    let name = name.strip_suffix(PACKED_END).unwrap_or(name).strip_suffix(".jsonl")?;
     let (time, id) = name.split_at_checked(name.len().checked_sub(ID_LENGTH)?)?;
     time.ends_with('-').then_some(id)
 }
 
-/// Finds the only rollout of a conversation.
+/// Opens a rollout. Codex may pack one that nobody used for a week, which then has
+/// another name and the same lines, until the conversation is opened again.
+pub(super) fn open(path: &Path) -> Result<Record, ReadError> {
+    match Record::open(path) {
+        Err(missing @ ReadError::Missing { .. }) => {
+            let mut packed = path.as_os_str().to_owned();
+            packed.push(PACKED_END);
+            match Record::open_packed(packed.as_ref()) {
+                Err(ReadError::Missing { .. }) => Err(missing),
+                opened => opened,
+            }
+        }
+        opened => opened,
+    }
+}
+
+/// The name of a rollout as it is when it is not packed.
+fn unpacked(path: PathBuf) -> PathBuf {
+    let name = path.as_os_str().as_bytes().strip_suffix(PACKED_END.as_bytes());
+    name.map_or_else(|| path.clone(), |name| OsStr::from_bytes(name).into())
+}
+
+/// Finds the only rollout of a conversation, by the name that it has when it is
+/// not [packed](open).
 pub(super) fn find(home: &Path, id: &AgentSessionId) -> Result<PathBuf, Refusal> {
     let sessions = home.join("sessions");
     let mut found: Option<PathBuf> = None;
@@ -54,8 +80,11 @@ pub(super) fn find(home: &Path, id: &AgentSessionId) -> Result<PathBuf, Refusal>
         if rollout_id(&path) != Some(id.as_str()) {
             return Ok(());
         }
-        match found.replace(path) {
+        let path = unpacked(path);
+        match found.replace(path.clone()) {
             None => Ok(()),
+            // A packed one and what is made of it, side by side for a moment.
+            Some(other) if other == path => Ok(()),
             Some(other) => Err(Refusal::new(
                 FailureCode::Unreadable,
                 format!(
@@ -123,5 +152,7 @@ const MAX_ENTRIES: usize = 1 << 20;
 
 /// Characters of an id.
 const ID_LENGTH: usize = 36;
+
+const PACKED_END: &str = ".zst";
 
 const LOCK_END: &str = ".lock";

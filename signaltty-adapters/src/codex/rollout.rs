@@ -7,6 +7,7 @@ use serde_json::Value;
 use signaltty_core::agent::AgentSessionId;
 use signaltty_core::restore::{FailureCode, Refusal};
 
+use super::record;
 use crate::records::Record;
 use crate::stamp::{self, Millis};
 
@@ -35,7 +36,7 @@ pub(super) struct Base {
 impl Meta {
     /// Reads it, and checks that the rollout is the named conversation's.
     pub(super) fn read(path: &Path, id: &AgentSessionId) -> Result<Self, Refusal> {
-        let record = Record::open(path).map_err(|error| error.refusal())?;
+        let record = record::open(path).map_err(|error| error.refusal())?;
         let line = record.first_line(path, MAX_FIRST).map_err(|error| error.refusal())?;
         let damaged = |what: String| {
             let message = format!("the rollout {} {what}", path.display());
@@ -76,6 +77,25 @@ impl Meta {
     }
 }
 
+/// The directory of its newest turn, where that is among its last lines.
+pub(super) fn newest_directory(path: &Path) -> Option<PathBuf> {
+    #[derive(Deserialize)]
+    struct Turn {
+        #[serde(rename = "type")]
+        kind: String,
+        payload: Place,
+    }
+    #[derive(Deserialize)]
+    struct Place {
+        cwd: PathBuf,
+    }
+    let lines = Record::open(path).ok()?.last_lines(path, MAX_LAST).ok()?;
+    lines.rsplit(|byte| *byte == b'\n').find_map(|line| {
+        let turn: Turn = serde_json::from_slice(line).ok()?;
+        (turn.kind == "turn_context").then_some(turn.payload.cwd)
+    })
+}
+
 fn parse(line: &[u8]) -> Option<Meta> {
     #[derive(Deserialize)]
     struct First {
@@ -90,3 +110,6 @@ fn parse(line: &[u8]) -> Option<Meta> {
 
 /// The longest first line, which holds the program's instructions too.
 const MAX_FIRST: u64 = 8 << 20;
+
+/// How much of a rollout's end is looked through for the newest turn.
+const MAX_LAST: u64 = 16 << 20;

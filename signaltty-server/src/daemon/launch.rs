@@ -79,9 +79,12 @@ impl Launcher<'_> {
             Program::Official(official) => {
                 let kind = official.kind();
                 let adapter = self.adapters.of(kind).ok_or_else(|| no_adapter(kind))?;
-                let command = adapter
+                let mut command = adapter
                     .resume_command(official.conversation())
                     .map_err(|e| Refusal::new(FailureCode::MalformedId, e.to_string()))?;
+                if let Some(option) = adapter.spec().resume_directory {
+                    command = command.with_directory(option, &cwd);
+                }
                 carried = adapter.spec().carry(official.options(), official.widening());
                 let command = command.with_options(&carried);
                 (command.argv().to_vec(), Some(kind.clone()))
