@@ -9,7 +9,8 @@ use crate::CarriedOptions;
 
 /// A command that an adapter built from a parsed id. Executed, never typed
 /// (D-4). The automatic path takes nothing else (R3), and there is no way to
-/// make one from saved argv.
+/// make one from saved argv; the place of the very program is all that goes
+/// along with one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OfficialCommand {
     argv: Vec<OsString>,
@@ -42,6 +43,15 @@ impl OfficialCommand {
     #[must_use]
     pub fn with_options(mut self, options: &CarriedOptions) -> Self {
         self.argv.extend(options.args().iter().cloned());
+        self
+    }
+
+    /// The same command, with the program at this place.
+    #[must_use]
+    pub fn at(mut self, program: impl Into<OsString>) -> Self {
+        if let Some(first) = self.argv.first_mut() {
+            *first = program.into();
+        }
         self
     }
 

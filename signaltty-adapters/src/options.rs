@@ -143,6 +143,11 @@ impl CarriedOptions {
         &self.dropped
     }
 
+    /// Names something else of the launch that does not go along.
+    pub fn leave_out(&mut self, name: &str) {
+        self.drop_named(name);
+    }
+
     fn add(&mut self, option: &LaunchOption) {
         let mut arg = option.name().as_bytes().to_vec();
         let mut shown = option.name().to_owned();

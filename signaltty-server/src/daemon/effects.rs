@@ -1,6 +1,7 @@
 //! Performs effects. Decides nothing.
 
 use std::cell::RefCell;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -81,14 +82,11 @@ impl Daemon {
             }
             Effect::Preflight { pane, request, kind, conversation } => {
                 match self.adapters.of(&kind).cloned() {
-                    Some(adapter) => agents::preflight(
-                        adapter,
-                        self.host_for(request),
-                        conversation,
-                        pane,
-                        request,
-                        self.events.clone(),
-                    ),
+                    Some(adapter) => {
+                        let (host, events) = (self.host_for(request), self.events.clone());
+                        let host = self.with_first_program(&*adapter, host, pane);
+                        agents::preflight(adapter, host, conversation, pane, request, events);
+                    }
                     None => {
                         let result = Err(no_adapter(&kind));
                         self.input(Input::Preflighted { pane, request, result });
@@ -123,7 +121,10 @@ impl Daemon {
             }
             Effect::ReadRecord { instance, witness, kind, source, named } => {
                 if let Some((adapter, launch)) = self.agent(instance, &kind) {
-                    let (host, view) = (Arc::clone(&launch.host), launch.view.clone());
+                    let (mut host, view) = (Arc::clone(&launch.host), launch.view.clone());
+                    if let Some(pane) = self.session.pane_of(instance) {
+                        host = self.with_first_program(&*adapter, host, pane);
+                    }
                     let which = (witness, source);
                     agents::read_record(adapter, host, view, named, which, self.events.clone());
                 }
@@ -172,7 +173,9 @@ impl Daemon {
         let waiting = request.and_then(|request| self.waiting.get_mut(&request));
         let env = waiting.and_then(|waiting| waiting.env.take());
         let base = env.as_ref().unwrap_or(&self.server_env);
+        let first = self.first_program(pane);
         let launcher = Launcher {
+            first,
             ports: RefCell::new(&mut self.ports),
             adapters: &self.adapters,
             hook_program: &self.hook_program,
@@ -204,6 +207,32 @@ impl Daemon {
             let result = Box::new(result);
             let _ = events.send(Event::Spawned { pane, instance, result, earlier }).await;
         });
+    }
+
+    /// The machine with the program of a resume where the pane was first started
+    /// with it, as [`first_program`](Self::first_program) says.
+    fn with_first_program(
+        &self,
+        adapter: &dyn AgentAdapter,
+        host: Arc<ProcHost>,
+        pane: PaneId,
+    ) -> Arc<ProcHost> {
+        let program = &*adapter.spec().program;
+        let first = self.first_program(pane).filter(|path| path.ends_with(program));
+        let Some(dir) = first.as_deref().and_then(Path::parent) else {
+            return host;
+        };
+        let dirs = std::iter::once(dir.to_owned()).chain(std::env::split_paths(&host.path));
+        match std::env::join_paths(dirs) {
+            Ok(path) => Arc::new(ProcHost { home: host.home.clone(), path }),
+            Err(_) => host,
+        }
+    }
+
+    /// The program that a pane was first started with, by its full path.
+    fn first_program(&self, pane: PaneId) -> Option<PathBuf> {
+        let named = self.session.pane(pane)?.record.argv.first()?;
+        Some(PathBuf::from(named)).filter(|path| path.is_absolute())
     }
 
     /// The adapter of an agent and the launch that it runs in.

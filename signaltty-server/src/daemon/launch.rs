@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use signaltty_adapters::{
     Adapters, AgentAdapter, AgentHost as _, CarriedOptions, Integration, Launch, LaunchContext,
-    LaunchFacts, PreparedLaunch, ProcHost,
+    LaunchFacts, OfficialCommand, PreparedLaunch, ProcHost,
 };
 use signaltty_core::agent::AgentKind;
 use signaltty_core::env::ConfigEnv;
@@ -32,6 +32,9 @@ pub(crate) struct Launcher<'a> {
     /// What of it is this server's alone.
     pub(crate) own_dir: &'a Path,
     pub(crate) socket: &'a Path,
+    /// The program that the pane was first started with, where that was named
+    /// by its full path.
+    pub(crate) first: Option<PathBuf>,
     /// Asked for one for the agent's own server, where there is an agent.
     pub(crate) ports: RefCell<&'a mut Ports>,
 }
@@ -87,6 +90,7 @@ impl Launcher<'_> {
                 }
                 carried = adapter.spec().carry(official.options(), official.widening());
                 let command = command.with_options(&carried);
+                let command = self.in_its_place(adapter, command, &mut carried);
                 (command.argv().to_vec(), Some(kind.clone()))
             }
             Program::Reported { argv, agent } => {
@@ -132,6 +136,28 @@ impl Launcher<'_> {
             facts: wired.facts,
             carried,
         })
+    }
+
+    /// The same program as at the first launch, where that was named by its full
+    /// path: what else the search path has may work with other rules.
+    fn in_its_place(
+        &self,
+        adapter: &Arc<dyn AgentAdapter>,
+        command: OfficialCommand,
+        carried: &mut CarriedOptions,
+    ) -> OfficialCommand {
+        let named = self.first.as_ref().and_then(|path| path.to_str());
+        let Some(named) = named.filter(|path| adapter.recognises(&[(*path).into()])) else {
+            return command;
+        };
+        let anywhere = ProcHost { home: None, path: OsString::new() };
+        match anywhere.find_program(named) {
+            Some(program) => command.at(program),
+            None => {
+                carried.leave_out(&format!("{named} (not there)"));
+                command
+            }
+        }
     }
 
     /// Adds what the agent needs to report to us. An agent that cannot be wired

@@ -2,6 +2,7 @@
 //! names and records are those of the real ones.
 
 mod carried;
+mod wrapped;
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
