@@ -45,6 +45,13 @@ pub trait AgentAdapter: Send + Sync {
         None
     }
 
+    /// What keeps a pane's own agent, running with this command line, from being
+    /// followed, and what to do about it: a wrapper may have changed or doubled what
+    /// [`prepare_launch`](Self::prepare_launch) added. By default nothing is seen.
+    fn displaced(&self, _argv: &[OsString], _facts: &LaunchFacts) -> Option<String> {
+        None
+    }
+
     /// What is seen of the agent in a shell, and the hooks that a person can have
     /// installed for more. By default nothing is known and nothing is to be
     /// installed.

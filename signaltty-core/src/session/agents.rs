@@ -7,7 +7,10 @@
 //! it never replaces one that can (C028, C029, C035).
 
 use super::{Effect, Event, Heard, PaneVerdict, Session, VerdictWord, publish, verify};
-use crate::agent::{AgentReport, Moment, RecordRead, SavedAgent, Verdict, Witness, judge};
+use crate::agent::{
+    AgentPlace, AgentReport, Moment, RecordRead, SavedAgent, Verdict, Witness, judge,
+};
+use crate::env::ConfigEnv;
 use crate::id::{InstanceId, PaneId};
 use crate::pane::{Attention, Lifecycle};
 use crate::restore::{FailureCode, PaneState, Refusal, ResumeStage};
@@ -76,6 +79,32 @@ impl Session {
             }
             None if turn_ended => self.take_anchor(pane, true, out),
             None => {}
+        }
+    }
+
+    /// The pane's own agent keeps its records elsewhere than it was told: what it
+    /// shows from now on is looked for there. What reopened a conversation is left
+    /// out, since that was saved with its own place.
+    pub(super) fn agent_moved(
+        &mut self,
+        instance: InstanceId,
+        env: ConfigEnv,
+        out: &mut Vec<Effect>,
+    ) {
+        let Some(entry) = self.instances.get(&instance).and_then(|pane| self.panes.get_mut(pane))
+        else {
+            return;
+        };
+        let own = entry.record.agent.as_ref().filter(|agent| agent.place == AgentPlace::Own);
+        let (Some(kind), false) = (own.map(|agent| agent.kind.clone()), entry.run.reopened) else {
+            return;
+        };
+        if entry.state != (PaneState::Live { instance }) {
+            return;
+        }
+        if let Some((_, of)) = &mut entry.run.home {
+            *of = env;
+            out.push(Effect::Observe { instance, kind });
         }
     }
 

@@ -7,6 +7,7 @@ use super::{Command, Config, ContinueFailure, Delivery, Forgotten};
 use crate::agent::{
     AgentReport, AgentSessionId, Anchor, Fingerprint, FoundAgent, ProcessMark, TurnRecord,
 };
+use crate::env::ConfigEnv;
 use crate::id::{InstanceId, NotificationId, PaneId, RequestId};
 use crate::pane::ExitStatus;
 use crate::restore::Refusal;
@@ -48,6 +49,14 @@ pub enum Input {
         instance: InstanceId,
         /// Which.
         process: ProcessMark,
+    },
+    /// The agent of a pane that was started with it keeps its records elsewhere
+    /// than its launch was given: a program around it set that.
+    AgentMoved {
+        /// The instance that it runs in.
+        instance: InstanceId,
+        /// Where it keeps them.
+        env: ConfigEnv,
     },
     /// A process was started, or could not be.
     Spawned {

@@ -321,6 +321,7 @@ impl Session {
             Input::ReporterGone { instance, process } => {
                 self.reporter_gone(now, instance, process, &mut out);
             }
+            Input::AgentMoved { instance, env } => self.agent_moved(instance, env, &mut out),
             Input::Spawned { instance, result } => self.spawned(now, instance, result, &mut out),
             Input::Exited { instance, status, last_line } => {
                 self.exited(now, instance, status, last_line.as_deref(), &mut out);

@@ -219,3 +219,24 @@ fn c029_a_conversation_that_cannot_be_kept_is_told_and_nothing_is_proven_any_mor
     world.shows(instance, "A");
     assert_eq!(world.failure(1), None);
 }
+
+#[test]
+fn d2_a_conversation_is_saved_with_the_place_that_a_wrapper_set() {
+    use signaltty_core::env::ConfigEnv;
+    let place = |dir: &str| {
+        ConfigEnv::filter([("CLAUDE_CONFIG_DIR", dir)], &["CLAUDE_CONFIG_DIR"], "/".as_ref())
+    };
+    let mut world = World::new();
+    let instance = world.workspace(1, agent("claude"));
+    let moved = |instance| Input::AgentMoved { instance, env: place("/work") };
+    assert_eq!(words(&world.input(moved(instance))), ["observe claude"]);
+    world.shows(instance, "A");
+    world.anchored(instance, "A", 1);
+    let saved = world.pane(pane(1)).record.agent.clone().unwrap().conversation.unwrap();
+    assert_eq!(saved.config_env, place("/work"));
+    // Of a process that is over it says nothing, and none that reopened it moves it.
+    world.crash();
+    let resumed = world.verifying(1);
+    assert_eq!(world.input(moved(instance)), []);
+    assert_eq!(world.input(moved(resumed)), []);
+}

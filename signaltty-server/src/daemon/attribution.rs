@@ -35,6 +35,10 @@ pub(crate) struct LaunchRecord {
     pub(crate) shell: Option<Shell>,
     /// Whether its agent reports by what was added to this very launch.
     pub(crate) wired: bool,
+    /// Whether it was to reopen a conversation.
+    pub(crate) reopened: bool,
+    /// Whether the agent that it was to start was seen running.
+    pub(crate) seen: bool,
     /// What of an earlier launch's options it was given, where it is a resume.
     pub(crate) carried: CarriedOptions,
 }
@@ -291,6 +295,8 @@ mod tests {
             host: Arc::new(ProcHost { home: None, path: Default::default() }),
             shell: None,
             wired: true,
+            reopened: false,
+            seen: true,
             carried: Default::default(),
         });
         launches

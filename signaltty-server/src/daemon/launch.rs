@@ -54,6 +54,8 @@ pub(crate) struct Prepared {
     pub(crate) integration: Option<String>,
     /// Whether the agent reports by what was added to this launch.
     pub(crate) wired: bool,
+    /// Whether it reopens a conversation.
+    pub(crate) reopens: bool,
     /// What the adapter noted of the launch. In memory only.
     pub(crate) facts: LaunchFacts,
     /// What of an earlier launch's options goes along.
@@ -106,7 +108,7 @@ impl Launcher<'_> {
         let secret = Secret::new();
         let place = Place { pane, socket: self.socket, launch: &secret };
         // Whoever resumes may have others set, which are those of new conversations.
-        let reopened = reopens.and_then(|kind| self.adapters.of(&kind));
+        let reopened = reopens.as_ref().and_then(|kind| self.adapters.of(kind));
         let identity = reopened.map_or(&[][..], |adapter| adapter.spec().identity_vars);
         let env = for_pane(base, self.adapters, &config_env, identity, place);
         let host = Arc::new(host(&env));
@@ -133,6 +135,7 @@ impl Launcher<'_> {
             files: wired.files.into_iter().map(|file| file.path).collect(),
             integration,
             wired: is_wired,
+            reopens: reopens.is_some(),
             facts: wired.facts,
             carried,
         })

@@ -62,6 +62,36 @@ impl Daemon {
         self.look_on(instance, left);
     }
 
+    /// Looks where the agent of a pane that was started with it keeps its records,
+    /// until that is known: a wrapper may set it, or exchange itself for the agent
+    /// later.
+    pub(super) fn settle(&mut self, instance: InstanceId) {
+        let pane = self.session.pane_of(instance);
+        let record = pane.and_then(|pane| self.session.pane(pane)).map(|view| view.record);
+        let known = record.and_then(|record| record.agent.as_ref()?.conversation.as_ref());
+        let known = known.is_some();
+        let Some(launch) = self.launches.of_mut(instance) else {
+            return;
+        };
+        if launch.shell.is_some() || launch.seen && known {
+            return;
+        }
+        let Some(adapter) = launch.kind.as_ref().and_then(|kind| self.adapters.of(kind)) else {
+            return;
+        };
+        let Some(agent) = scout::own(&**adapter, launch.mark()) else {
+            return;
+        };
+        let (moved, needed) = launch.settle(&**adapter, agent);
+        let env = launch.view.config_env.clone();
+        if let (Some(pane), Some(needed)) = (pane, needed) {
+            self.notes.entry(pane).or_default().integration = Some(needed);
+        }
+        if moved {
+            self.input(Input::AgentMoved { instance, env });
+        }
+    }
+
     /// An agent shows this, whoever looked.
     pub(super) fn observed(
         &mut self,
@@ -73,6 +103,7 @@ impl Daemon {
         if self.launches.of(instance).is_none_or(|launch| launch.mark() != process) {
             return Left::Nothing;
         }
+        self.settle(instance);
         let told = reports.iter().any(|report| report.lifecycle.is_some());
         for report in reports {
             self.input(Input::Report { instance, report });

@@ -18,6 +18,9 @@ const GENERIC: &str = "generic";
 impl Daemon {
     pub(super) fn hook(&mut self, peer: Peer, hook: &AgentHook) -> Result<HookAnswer, WireError> {
         let kind = kind_of(hook)?;
+        if let Some(instance) = self.launches.named(&hook.launch).map(|of| of.view.instance) {
+            self.settle(instance);
+        }
         let mut found = self.reporter(peer, &kind, hook);
         // A person may have started it just now, and it was not seen yet.
         if found.is_err() && self.look_again(&hook.launch) {

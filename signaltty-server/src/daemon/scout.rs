@@ -13,7 +13,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use signaltty_adapters::{Adapters, AgentHost as _, InstanceView, ProcHost};
+use signaltty_adapters::{Adapters, AgentAdapter, AgentHost as _, InstanceView, ProcHost};
 use signaltty_core::agent::{FoundAgent, ProcessMark};
 use signaltty_core::env::ConfigEnv;
 use signaltty_persist::redact::without_keys;
@@ -84,7 +84,56 @@ pub(crate) fn look(adapters: &Adapters, root: ProcessMark, followed: bool) -> Ve
     found
 }
 
+/// The agent in a pane that was started with it, as it runs.
+pub(crate) struct OwnAgent {
+    /// Its command line.
+    pub(crate) argv: Vec<OsString>,
+    /// Where it keeps its records.
+    pub(crate) config_env: ConfigEnv,
+    /// The machine as it sees it.
+    pub(crate) host: ProcHost,
+}
+
+/// Finds it: the process that was started, or, where that is a wrapper which
+/// forks, the first agent below it. What a wrapper sets is seen in its
+/// environment only.
+pub(crate) fn own(adapter: &dyn AgentAdapter, root: ProcessMark) -> Option<OwnAgent> {
+    let host = reader();
+    let tree = host.tree(root.pid);
+    tree.first().filter(|process| process.start_ticks == root.start_ticks)?;
+    let process = tree.into_iter().find(|process| adapter.recognises(&process.argv))?;
+    let (env, cwd) = (host.environment(process.pid)?, host.cwd(process.pid)?);
+    let env: Env = env.into_iter().collect();
+    let config_env = ConfigEnv::filter(env.clone(), adapter.spec().identity_vars, &cwd);
+    Some(OwnAgent { argv: process.argv, config_env, host: environment::host(&env) })
+}
+
 impl LaunchRecord {
+    /// Follows its own agent to where that keeps its records, or says what a
+    /// program around it changed. Whether it keeps them elsewhere than was set.
+    pub(crate) fn settle(
+        &mut self,
+        adapter: &dyn AgentAdapter,
+        agent: OwnAgent,
+    ) -> (bool, Option<String>) {
+        self.seen = true;
+        let moved = agent.config_env != self.view.config_env;
+        if moved && self.reopened {
+            let needed = format!(
+                "what was started sets {} to something else than the conversation was saved with, \
+                 so what this {} shows is not taken for it",
+                adapter.spec().identity_vars.join(" or "),
+                adapter.spec().kind
+            );
+            return (false, Some(needed));
+        }
+        if moved || (agent.host.home != self.host.home && !self.reopened) {
+            self.view.config_env = agent.config_env;
+            self.host = Arc::new(agent.host);
+        }
+        (moved, adapter.displaced(&agent.argv, &self.view.facts))
+    }
+
     /// Takes the agent in a shell for the launch's from now on, or none.
     /// Returns what a person would have to do so that its conversation is seen.
     pub(crate) fn follow(

@@ -60,11 +60,22 @@ impl Daemon {
                 let first = self.session.pane(pane).map(|view| &view.record.env);
                 let missing_env = first.map(|env| missing(env, &prepared.spec.env));
                 let missing_env = missing_env.unwrap_or_default();
-                let Prepared { kind, secret, host, files, integration, wired, carried, .. } =
-                    prepared;
+                let Prepared { kind, secret, host, files, integration, .. } = prepared;
+                let Prepared { wired, carried, reopens: reopened, .. } = prepared;
                 let shell =
                     kind.is_none().then(|| Shell { view: view.clone(), host: host.clone() });
-                self.launches.add(LaunchRecord { kind, secret, view, host, shell, wired, carried });
+                let seen = false;
+                self.launches.add(LaunchRecord {
+                    kind,
+                    secret,
+                    view,
+                    host,
+                    shell,
+                    wired,
+                    reopened,
+                    seen,
+                    carried,
+                });
                 self.files.insert(instance, files);
                 self.notes.insert(pane, Note { integration, missing_env });
                 self.input(Input::Spawned { instance, result: Ok(()) });

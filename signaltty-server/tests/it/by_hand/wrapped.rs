@@ -48,3 +48,23 @@ fn d29_a_program_that_was_named_by_its_path_is_resumed_by_it() {
     assert_eq!(resumed["verdict"], "verified", "{resumed}");
     assert_eq!(resumed["not_carried"], json!([format!("{wrapper} (not there)")]), "{resumed}");
 }
+
+#[test]
+fn d2_what_a_wrapper_sets_for_its_agent_is_where_the_conversation_lives() {
+    let mut stage = Stage::new();
+    let work = stage.home.path("work-account");
+    for forks in [false, true] {
+        let run = if forks { "\"$CLAUDE\" \"$@\"; exit" } else { "exec \"$CLAUDE\" \"$@\"" };
+        let export = format!("export CLAUDE_CONFIG_DIR={}", work.display());
+        let wrapper = stage.wrapper("account", &format!("{export}\n{run}"));
+        let pane = stage.started(&wrapper);
+        let found = stage.wait_agent(&pane, "it", |agent| agent["agent_session_id"] == A);
+        assert_eq!(found["integration"], Value::Null, "{found}");
+        stage.crash(&[&pane]);
+        let resumed = stage.resume(&pane);
+        assert_eq!(resumed["verdict"], "verified", "forks: {forks}: {resumed}");
+        stage.say(&pane, "again", "heard again");
+        stage.server.ask("pane.close", json!({"pane": pane}));
+        fs::remove_dir_all(&work).unwrap();
+    }
+}
