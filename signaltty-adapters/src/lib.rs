@@ -106,6 +106,8 @@ mod proc;
 mod question;
 pub mod records;
 mod registry;
+#[cfg(any(feature = "codex", feature = "opencode"))]
+mod script;
 mod spec;
 #[cfg(any(feature = "cursor", feature = "opencode"))]
 mod sqlite;

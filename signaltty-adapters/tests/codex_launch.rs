@@ -76,6 +76,21 @@ fn d12_everything_else_is_started_as_it_is() {
 }
 
 #[test]
+fn d12_a_script_that_has_the_option_keeps_it_and_gets_none_of_ours() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("codex");
+    let path = file.to_str().unwrap();
+    let no_daemon = "--no-daemon";
+    std::fs::write(&file, "#!/bin/sh\nexec /opt/codex --no-daemon \"$@\"\n").unwrap();
+    // In front of a command Codex takes it once, and behind one it counts anew.
+    assert_eq!(prepare(&[path, "-m", "x"]).launch.argv, [path, "-m", "x"]);
+    assert_eq!(prepare(&[path]).integration, Integration::None);
+    assert_eq!(prepare(&[path, "resume", "x"]).launch.argv, [path, "resume", no_daemon, "x"]);
+    std::fs::write(&file, "#!/bin/sh\nexec /opt/codex \"$@\"\n").unwrap();
+    assert_eq!(prepare(&[path]).launch.argv, [path, no_daemon]);
+}
+
+#[test]
 fn d12_a_server_that_the_user_chose_is_left_alone_and_named() {
     for given in ["codex --remote unix://x", "codex resume x --remote=ws://y"] {
         let given: Vec<_> = given.split(' ').collect();

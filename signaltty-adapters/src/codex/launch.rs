@@ -6,14 +6,20 @@
 use std::ffi::OsString;
 use std::path::Path;
 
-use crate::{Integration, Launch, PreparedLaunch};
+use crate::{Integration, Launch, LaunchContext, PreparedLaunch, script};
 
 /// The option.
 pub(super) const IN_PROCESS: &str = "--no-daemon";
 
 /// Adds the option where it is missing and taken.
-pub(super) fn prepare(mut launch: Launch) -> PreparedLaunch {
+pub(super) fn prepare(mut launch: Launch, context: &LaunchContext<'_>) -> PreparedLaunch {
     let integration = match look(&launch.argv) {
+        // Codex takes it once in front of a command, and once behind one.
+        Found::Terminal { at: 1 }
+            if script::that_has(&launch, context.cwd, &[IN_PROCESS]).is_some() =>
+        {
+            Integration::None
+        }
         Found::Terminal { at } => {
             let rest = launch.argv.split_off(at.min(launch.argv.len()));
             launch.argv.push(IN_PROCESS.into());

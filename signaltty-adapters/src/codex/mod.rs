@@ -40,8 +40,8 @@ use self::rollout::Meta;
 use crate::spec::known_kind;
 use crate::{
     AdapterError, AgentAdapter, AgentHost, AgentSpec, ByHand, HookReport, IdForm, InstanceView,
-    Launch, LaunchContext, OfficialCommand, PreparedLaunch, Question, account, permission,
-    preflight,
+    Launch, LaunchContext, LaunchFacts, OfficialCommand, PreparedLaunch, Question, account,
+    permission, preflight,
 };
 
 /// The adapter of Codex.
@@ -80,6 +80,10 @@ impl AgentAdapter for CodexAdapter {
         launch::unfollowable(argv)
     }
 
+    fn displaced(&self, argv: &[OsString], _facts: &LaunchFacts) -> Option<String> {
+        launch::unfollowable(argv)
+    }
+
     fn by_hand(&self) -> ByHand {
         ByHand {
             without: "`codex --no-daemon` is found and followed by its lock and its record; a \
@@ -93,9 +97,9 @@ impl AgentAdapter for CodexAdapter {
     fn prepare_launch(
         &self,
         launch: Launch,
-        _context: &LaunchContext<'_>,
+        context: &LaunchContext<'_>,
     ) -> Result<PreparedLaunch, AdapterError> {
-        Ok(launch::prepare(launch))
+        Ok(launch::prepare(launch, context))
     }
 
     fn resume_command(&self, conversation: &Conversation) -> Result<OfficialCommand, AdapterError> {

@@ -11,6 +11,7 @@ use signaltty_core::agent::Conversation;
 
 use crate::{
     AgentAdapter, AgentHost, Integration, Launch, LaunchContext, LaunchFacts, PreparedLaunch,
+    script,
 };
 
 /// The names of what the channel needs to know again.
@@ -33,7 +34,17 @@ pub(super) fn prepare(launch: Launch, context: &LaunchContext<'_>) -> PreparedLa
             let why = "no free port was found for opencode's server; start it again later";
             needed(launch, why.to_owned())
         }
-        (Found::Free, Some(port)) => with_server(launch, port, context.secret),
+        (Found::Free, Some(port)) => match script::that_has(&launch, context.cwd, &TAKEN) {
+            Some((path, what)) => needed(
+                launch,
+                format!(
+                    "{} is a script that has {what}, so signaltty leaves opencode's server alone \
+                     and cannot ask it; start opencode without {what}",
+                    path.display()
+                ),
+            ),
+            None => with_server(launch, port, context.secret),
+        },
     }
 }
 
@@ -56,6 +67,28 @@ fn with_server(mut launch: Launch, port: u16, secret: &str) -> PreparedLaunch {
 
 fn needed(launch: Launch, what: String) -> PreparedLaunch {
     PreparedLaunch { integration: Integration::Needed(what), ..PreparedLaunch::unchanged(launch) }
+}
+
+/// What to say of an OpenCode that has another port than ours on its command
+/// line: it listens on neither then.
+pub(super) fn displaced(argv: &[OsString], facts: &LaunchFacts) -> Option<String> {
+    let ours = facts.get(PORT)?;
+    let mut words = argv.iter().skip(1).map(text).take_while(|arg| *arg != "--");
+    while let Some(word) = words.next() {
+        let value = match word.split_once('=') {
+            Some(("--port", value)) => value,
+            None if word == "--port" => words.next()?,
+            _ => continue,
+        };
+        if value != ours {
+            return Some(format!(
+                "a program around opencode adds `--port {value}` to the port that signaltty \
+                 gave it, and opencode listens on neither, so it cannot be asked; take the option \
+                 out there"
+            ));
+        }
+    }
+    None
 }
 
 /// What a command line leaves us.
@@ -179,6 +212,10 @@ const DEFAULT_USER: &str = "opencode";
 
 /// Options of its server, which are the user's if they are there.
 const SERVER: [&str; 5] = ["--port", "--hostname", "--mdns", "--mdns-domain", "--cors"];
+
+/// What of a script would be displaced: OpenCode listens elsewhere where one of
+/// these options stands twice.
+const TAKEN: [&str; 4] = ["--port", "--hostname", "--mdns", PASSWORD_VAR];
 
 /// Options with which no conversation is opened.
 const ELSEWHERE: [&str; 4] = ["--help", "-h", "--version", "-v"];

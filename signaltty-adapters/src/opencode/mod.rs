@@ -42,8 +42,8 @@ use self::events::Events;
 use crate::spec::known_kind;
 use crate::{
     AdapterError, AgentAdapter, AgentHost, AgentInput, AgentSpec, ByHand, HookForm, HookReport,
-    IdForm, InstanceView, Launch, LaunchContext, OfficialCommand, PreparedLaunch, UserFile,
-    UserHooks, preflight,
+    IdForm, InstanceView, Launch, LaunchContext, LaunchFacts, OfficialCommand, PreparedLaunch,
+    UserFile, UserHooks, preflight,
 };
 
 /// The adapter of OpenCode.
@@ -105,6 +105,10 @@ impl AgentAdapter for OpenCodeAdapter {
                 form: HookForm::Whole(plugin::source),
             }),
         }
+    }
+
+    fn displaced(&self, argv: &[OsString], facts: &LaunchFacts) -> Option<String> {
+        launch::displaced(argv, facts)
     }
 
     fn prepare_launch(

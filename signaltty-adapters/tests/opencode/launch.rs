@@ -112,3 +112,25 @@ fn d12_without_a_port_it_is_started_as_it_is() {
     assert_eq!(prepared.launch.argv, ["opencode"]);
     assert!(matches!(prepared.integration, Integration::Needed(_)));
 }
+
+#[test]
+fn d12_a_script_that_has_a_server_of_its_own_is_left_alone_and_named() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("opencode");
+    let path = file.to_str().unwrap();
+    for (line, named) in [
+        ("exec /opt/opencode --port 45556 \"$@\"", "--port"),
+        ("OPENCODE_SERVER_PASSWORD=x exec /opt/opencode \"$@\"", PASSWORD),
+    ] {
+        std::fs::write(&file, format!("#!/bin/sh\n{line}\n")).unwrap();
+        let prepared = prepare(&[path], &[], Some(4096));
+        assert_eq!(prepared.launch.argv, [path]);
+        assert_eq!(prepared.launch.env, []);
+        let Integration::Needed(what) = prepared.integration else {
+            panic!("{line}: {:?}", prepared.integration);
+        };
+        assert!(what.contains(named) && what.contains(path), "{what}");
+    }
+    std::fs::write(&file, "#!/bin/sh\nexec /opt/opencode \"$@\"\n").unwrap();
+    assert_eq!(prepare(&[path], &[], Some(4096)).integration, Integration::Injected);
+}
