@@ -74,9 +74,10 @@ pub(crate) fn started(
     }
 }
 
-/// The agent took a prompt.
+/// A prompt was sent to the agent. Another hook of the person's may still block
+/// it, so that it was taken is for the record to say.
 pub(crate) fn prompted() -> AgentReport {
-    AgentReport { accepted_prompt: true, ..doing(Lifecycle::Working, Attention::None) }
+    doing(Lifecycle::Working, Attention::None)
 }
 
 /// It asks its person for a permission.

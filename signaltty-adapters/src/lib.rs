@@ -111,7 +111,7 @@ mod script;
 mod spec;
 #[cfg(any(feature = "cursor", feature = "opencode"))]
 mod sqlite;
-#[cfg(any(feature = "codex", feature = "grok"))]
+#[cfg(any(feature = "claude", feature = "codex", feature = "grok"))]
 mod stamp;
 #[cfg(feature = "testing")]
 pub mod testing;
@@ -123,7 +123,7 @@ pub mod testing;
     feature = "opencode"
 ))]
 mod text;
-#[cfg(any(feature = "codex", feature = "grok"))]
+#[cfg(any(feature = "claude", feature = "codex", feature = "grok"))]
 mod turns;
 mod user_hooks;
 

@@ -1,6 +1,6 @@
 //! Times as agents write them into their records.
 
-#[cfg(feature = "codex")]
+#[cfg(any(feature = "claude", feature = "codex"))]
 use std::time::{Duration, SystemTime};
 
 /// A moment in milliseconds since 1970, in UTC.
@@ -32,7 +32,7 @@ pub(crate) fn read(text: &str) -> Option<Millis> {
 }
 
 /// A moment of the system's clock.
-#[cfg(feature = "codex")]
+#[cfg(any(feature = "claude", feature = "codex"))]
 pub(crate) fn of(time: SystemTime) -> Option<Millis> {
     let since = time.duration_since(SystemTime::UNIX_EPOCH).unwrap_or(Duration::ZERO);
     u64::try_from(since.as_millis()).ok()

@@ -5,6 +5,7 @@
 mod common;
 
 use std::fs;
+use std::time::{Duration, UNIX_EPOCH};
 
 use common::{A, ClaudeStage, PID, TICKS, Z, id};
 use serde_json::{Value, json};
@@ -188,4 +189,40 @@ fn c028_a_conversation_that_went_to_the_background_is_the_jobs() {
     assert!(said.contains("claude attach 13a4245e"), "{said}");
     host.end(other);
     assert_eq!(holder(A, &host), None, "it was left for the job");
+}
+
+#[test]
+fn s1_12_s1_23_a_prompt_is_taken_once_it_stands_in_the_record() {
+    let stage = ClaudeStage::new();
+    let mut host = host();
+    let started = UNIX_EPOCH + Duration::from_secs(1_796_000_000);
+    host.boot = started.checked_sub(Duration::from_millis(TICKS * 10));
+    let mut here = entry(PID, TICKS, A, "busy");
+    here["cwd"] = stage.cwd().to_str().unwrap().into();
+    stage.entry(PID, &here);
+    let record = stage.record_in(&stage.cwd(), &id(A));
+    fs::create_dir_all(record.parent().unwrap()).unwrap();
+    let line = |kind: &str, at: &str, more: Value| {
+        let mut line = json!({"type": kind, "uuid": Z, "timestamp": at, "sessionId": A});
+        line.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        format!("{line}\n")
+    };
+    let said = json!({"message": {"role": "user", "content": "Continue where you left off."}});
+    let earlier = line("user", "2026-11-29T00:00:00.000Z", said.clone());
+    let blocked = line(
+        "system",
+        "2026-12-01T00:00:00.000Z",
+        json!({"subtype": "informational", "content": "UserPromptSubmit operation blocked by hook"}),
+    );
+    let taken = line("user", "2026-12-01T00:00:00.000Z", said);
+    for (what, lines, accepted) in [
+        ("of an earlier process", vec![&earlier], false),
+        ("blocked by a hook", vec![&earlier, &blocked], false),
+        ("taken", vec![&earlier, &blocked, &taken], true),
+    ] {
+        fs::write(&record, lines.into_iter().cloned().collect::<String>()).unwrap();
+        let found = inspect(&stage, &host);
+        assert_eq!(found[0].accepted_prompt, accepted, "{what}");
+        assert_eq!(found[0].lifecycle, Some(Lifecycle::Working), "{what}");
+    }
 }

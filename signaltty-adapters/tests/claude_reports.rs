@@ -69,7 +69,8 @@ fn row_events_become_what_people_see() {
         "last_assistant_message": "\n\u{1b}[1mhello\u{7} there\nsecond line",
     });
     let table = [
-        ("UserPromptSubmit", json!({"prompt": "x"}), Some(Working), none, None, true),
+        // Another hook may block it.
+        ("UserPromptSubmit", json!({"prompt": "x"}), Some(Working), none, None, false),
         (
             "PermissionRequest",
             permission,

@@ -58,7 +58,7 @@ fn row_status_is_what_the_events_say() {
         let report = stage.read(&payload(&stage, A, event, &rest)).unwrap();
         assert_eq!(report.lifecycle, Some(lifecycle), "{event}");
         assert_eq!(report.attention, Some(attention), "{event}");
-        assert_eq!(report.accepted_prompt, event == "UserPromptSubmit", "{event}");
+        assert!(!report.accepted_prompt, "another hook may block it: {event}");
         assert!(report.witness.is_none(), "{event}");
     }
 }

@@ -18,8 +18,10 @@ use signaltty_core::agent::{
 };
 use signaltty_core::pane::{Attention, Lifecycle};
 
-use super::record::config_dir;
+use super::record::{self, config_dir};
+use super::turn;
 use crate::records::read_small;
+use crate::stamp;
 use crate::text::one_line;
 use crate::{AgentHost, AgentSpec, InstanceView, ProcessInfo};
 
@@ -71,6 +73,7 @@ pub(super) fn inspect(
     }
     let first = first?;
     let (lifecycle, attention) = first.meaning();
+    let accepted_prompt = has_prompt(&first, &shown, view, host, &tree);
     Some(AgentReport {
         witness: Some(Witness {
             instance: view.instance,
@@ -82,8 +85,34 @@ pub(super) fn inspect(
         }),
         lifecycle,
         attention,
+        accepted_prompt,
         ..AgentReport::default()
     })
+}
+
+/// Whether somebody said something in the conversation that is shown since its
+/// process began. The list itself does not tell: it says `busy` also while hooks
+/// run that may block the prompt.
+fn has_prompt(
+    entry: &Entry,
+    shown: &BTreeSet<AgentSessionId>,
+    view: &InstanceView,
+    host: &dyn AgentHost,
+    tree: &[ProcessInfo],
+) -> bool {
+    let process = tree.iter().find(|process| process.pid == entry.pid);
+    let since = process.and_then(|process| stamp::of(host.started(process)?));
+    let (Some(since), Some(id)) = (since, shown.first().filter(|_| shown.len() == 1)) else {
+        return false;
+    };
+    let conversation = Conversation {
+        id: id.clone(),
+        cwd: entry.cwd.as_ref().map_or_else(|| view.cwd.clone(), PathBuf::from),
+        config_env: view.config_env.clone(),
+        anchor: None,
+        previous: None,
+    };
+    record::find(&conversation, host).is_ok_and(|path| turn::taken(&path, since))
 }
 
 /// Who has the conversation open.

@@ -1,11 +1,15 @@
 //! The newest turn in a transcript: its messages and tool calls.
 
+use std::path::Path;
+
 use serde::Deserialize;
 use serde_json::Value;
 
 use super::line;
 use crate::account::{Account, is_prompt, text};
 use crate::anchor::Line;
+use crate::stamp::{self, Millis};
+use crate::turns::{self, Newest, Step};
 
 /// What one line says.
 pub(super) fn read(line: &[u8], account: &mut Account) {
@@ -51,6 +55,20 @@ pub(super) fn read(line: &[u8], account: &mut Account) {
     }
 }
 
+/// Whether a person's message stands in a record since `since`: one that Claude
+/// took. A prompt that a hook blocked is kept as a note of the system.
+pub(super) fn taken(record: &Path, since: Millis) -> bool {
+    turns::newest(record, prompt).is_some_and(|turn| turn.at >= since)
+}
+
+fn prompt(line: &[u8]) -> Option<Newest> {
+    if !matches!(line::read(line), Line::Message { by_person: true, .. }) {
+        return None;
+    }
+    let entry: Entry = serde_json::from_slice(line).ok()?;
+    Some(Newest { step: Step::Began, at: stamp::read(&entry.timestamp?)? })
+}
+
 /// Whether a line is a person's message with exactly our prompt.
 pub(super) fn is_ours(line: &[u8]) -> bool {
     let said = || serde_json::from_slice::<Entry>(line).ok()?.message;
@@ -64,6 +82,7 @@ struct Entry {
     kind: String,
     #[serde(rename = "isSidechain", default)]
     is_sidechain: bool,
+    timestamp: Option<String>,
     message: Option<Message>,
 }
 
