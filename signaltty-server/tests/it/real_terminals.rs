@@ -185,6 +185,11 @@ fn c088_in_tmux_the_client_is_whole_at_every_size_and_leaves_the_terminal_so() {
         assert_eq!(modes(), "1 1 1");
         tmux.run(&["send-keys", "-t", &session, "C-]", "d"]);
         wait_until("the screen of the shell", || modes() == "0 0 1");
+        // Until it is gone, what is typed is still the client's.
+        wait_until("the shell", || {
+            let asked = "#{pane_current_command}";
+            tmux.run(&["display-message", "-p", "-t", &session, asked]).trim() == "sh"
+        });
         // What is typed is shown again, and lines begin at their beginning.
         tmux.run(&["send-keys", "-t", &session, "clear; echo it is; echo whole", "Enter"]);
         let shown = tmux.wait(&session, &["it is\nwhole\nhere"]);
