@@ -9,6 +9,7 @@
 mod common;
 
 use std::fs;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -161,6 +162,30 @@ fn d24_an_unchanged_session_writes_nothing() {
         assert_eq!((report.generation, report.tails_written), (first.generation, 0));
     }
     assert_eq!((fs.operations(), fs.files()), before);
+}
+
+#[test]
+fn c005_a_file_that_somebody_removed_or_emptied_is_written_again() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut store = open(dir.path()).store;
+    let session = session("api", &[1]);
+    let path = dir.path().join("snapshot.json");
+    assert!(store.save(synced(&session)).unwrap().written);
+    let whole = fs::read(&path).unwrap().len();
+    for damage in [
+        |path: &Path| fs::remove_file(path).unwrap(),
+        |path: &Path| fs::write(path, "").unwrap(),
+        |path: &Path| {
+            fs::remove_file(path).unwrap();
+            fs::write(path, "{}").unwrap();
+        },
+    ] {
+        assert!(!store.save(synced(&session)).unwrap().written);
+        damage(&path);
+        let report = store.save(synced(&session)).unwrap();
+        assert!(report.written && report.durable && report.history_failure.is_none());
+        assert_eq!(fs::read(&path).unwrap().len(), whole);
+    }
 }
 
 #[test]

@@ -24,7 +24,7 @@ use super::schema::Header;
 use super::tails::{Fingerprint, TailFailure, Tails};
 use crate::dir::StateDir;
 use crate::error::{LoadError, PathError, SaveError};
-use crate::fs::{Fs, FsFile as _, OsFs};
+use crate::fs::{FileStat, Fs, FsFile as _, OsFs};
 use crate::replace::{PREFIX, Sync, Temporaries, put, sweep};
 use crate::tail::HISTORY;
 
@@ -42,6 +42,8 @@ pub struct Store<F: Fs = OsFs> {
     saved: Option<Fingerprint>,
     /// Which snapshot is in place, if there is a file.
     current: Option<Stamp>,
+    /// That file, as it was put or found there.
+    placed: Option<FileStat>,
     /// The file has something in it that a person could miss.
     full: bool,
     /// The file survives a loss of power.
@@ -134,6 +136,7 @@ impl<F: Fs> Store<F> {
             }
             _ => (None, false, None),
         };
+        let placed = current.and_then(|_| stat(&dir));
         let sweep_failure = sweep_all(&dir).err();
         let beside = Temporaries::with_prefix(dir.snapshot().prefix);
         let store = Self {
@@ -144,6 +147,7 @@ impl<F: Fs> Store<F> {
             generation,
             saved,
             current,
+            placed,
             full,
             durable: false,
             written: false,
@@ -192,7 +196,8 @@ impl<F: Fs> Store<F> {
         // Replacing a name keeps the old content until the new one is there. A
         // new name has nothing behind it, so it is always synced.
         let synced = durability == Durability::Synced || self.current.is_none();
-        let unchanged = self.saved == Some(fingerprint) && (!synced || self.settled());
+        let same = self.saved == Some(fingerprint) && self.is_in_place();
+        let unchanged = same && (!synced || self.settled());
         let generation =
             if unchanged { self.generation } else { self.generation.saturating_add(1) };
         let mut tails =
@@ -227,6 +232,12 @@ impl<F: Fs> Store<F> {
         self.tails.remove(&self.dir, panes)
     }
 
+    /// Whether what was put in place is there still. Somebody may have removed,
+    /// emptied or replaced the file; the session is still known here.
+    fn is_in_place(&self) -> bool {
+        self.placed.is_none() || stat(&self.dir) == self.placed
+    }
+
     /// Whether the file in place survives a loss of power. Of one that was
     /// loaded that is not known before it is synced.
     fn settled(&mut self) -> bool {
@@ -251,7 +262,8 @@ impl<F: Fs> Store<F> {
         let sync = if synced { Sync::Data } else { Sync::No };
         let place = self.dir.snapshot();
         let temporary = self.beside.write(place.fs, &[file], sync).map_err(write)?;
-        let kept = match self.current.filter(|_| self.full) {
+        // What is not the file that was put there has no number.
+        let kept = match self.current.filter(|_| self.full && self.is_in_place()) {
             Some(old) => {
                 self.rotation.keep(&self.dir, &mut self.temporaries, old, self.durable, now)
             }
@@ -263,6 +275,7 @@ impl<F: Fs> Store<F> {
         self.saved = None;
         self.durable = false;
         self.written = true;
+        self.placed = stat(&self.dir);
         self.full |= !session.is_empty();
         self.current = Some(Stamp { generation: self.generation, saved_at: session.saved_at.0 });
         if synced {
@@ -276,6 +289,12 @@ impl<F: Fs> Store<F> {
             Err(error) => Some(error),
         })
     }
+}
+
+/// What stands in the place of the snapshot.
+fn stat<F: Fs>(dir: &StateDir<F>) -> Option<FileStat> {
+    let place = dir.snapshot();
+    place.fs.stat(place.name).ok()
 }
 
 fn sweep_all<F: Fs>(dir: &StateDir<F>) -> Result<(), PathError> {

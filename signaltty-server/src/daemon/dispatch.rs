@@ -40,12 +40,13 @@ impl Daemon {
         match method.as_str() {
             "server.status" => {
                 let (mut status, place) = (self.status(), self.state_place.clone());
+                let saved = status.saved && status.counts.panes > 0;
                 tokio::spawn(async move {
                     // Looks at files, which the loop must not wait for.
-                    let look = move || (logout::outlook(), place.moved());
-                    if let Ok((logout, moved)) = tokio::task::spawn_blocking(look).await {
+                    let look = move || (logout::outlook(), place.trouble(saved));
+                    if let Ok((logout, trouble)) = tokio::task::spawn_blocking(look).await {
                         status.logout = Some(logout);
-                        status.persist = moved.unwrap_or(status.persist);
+                        status.persist = trouble.unwrap_or(status.persist);
                     }
                     answer(respond, Ok(to_value(status)));
                 });

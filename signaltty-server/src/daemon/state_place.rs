@@ -1,9 +1,14 @@
-//! Whether the state directory is still where it was opened.
+//! Whether the state directory is still where it was opened, and what was saved is
+//! still in it.
 
+use std::io::ErrorKind;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use crate::protocol::Health;
+
+/// The file of the session (docs/state-format.md).
+const SNAPSHOT: &str = "snapshot.json";
 
 /// The path of the state directory, and what was there at the start.
 #[derive(Debug, Clone)]
@@ -21,7 +26,7 @@ impl StatePlace {
     /// What is wrong, where the path leads somewhere else by now. Saves go on in
     /// the directory that was opened, wherever it is: all of them succeed, and the
     /// next start finds none of it. Looks at files.
-    pub(super) fn moved(&self) -> Option<Health> {
+    fn moved(&self) -> Option<Health> {
         if self.opened.is_none() || identity(&self.path) == self.opened {
             return None;
         }
@@ -31,6 +36,23 @@ impl StatePlace {
             self.path.display()
         );
         Some(Health::with("degraded", detail))
+    }
+
+    /// What is wrong with the place of a session that counts as saved. Looks at
+    /// files.
+    pub(super) fn trouble(&self, saved: bool) -> Option<Health> {
+        let gone = || {
+            let there = self.path.join(SNAPSHOT).symlink_metadata();
+            there.is_err_and(|error| error.kind() == ErrorKind::NotFound).then(|| {
+                let detail = format!(
+                    "{SNAPSHOT} was removed from {} while this server runs; it is written again \
+                     with the next change, and when the server stops",
+                    self.path.display()
+                );
+                Health::with("degraded", detail)
+            })
+        };
+        self.moved().or_else(|| if saved { gone() } else { None })
     }
 }
 
@@ -59,5 +81,17 @@ mod tests {
         fs::remove_dir(&path).unwrap();
         fs::rename(&aside, &path).unwrap();
         assert_eq!(place.moved(), None);
+    }
+
+    #[test]
+    fn c005_a_snapshot_that_was_removed_is_missed_where_one_was_saved() {
+        let dir = tempfile::tempdir().unwrap();
+        let place = StatePlace::of(dir.path());
+        assert_eq!(place.trouble(false), None, "nothing was saved yet");
+        let health = place.trouble(true).unwrap();
+        assert_eq!(health.state, "degraded");
+        assert!(health.detail.unwrap().contains("written again"));
+        fs::write(dir.path().join(SNAPSHOT), "{}").unwrap();
+        assert_eq!(place.trouble(true), None);
     }
 }

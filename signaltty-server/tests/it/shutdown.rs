@@ -286,3 +286,26 @@ fn c094_what_left_its_pane_is_reported_and_not_waited_for() {
     process::signal(escaped, Signal::KILL);
     assert!(said.contains(&escaped.to_string()), "{said}");
 }
+
+#[test]
+fn c005_s0_4_a_snapshot_that_was_removed_under_a_server_is_back_when_it_stops() {
+    let home = Home::new();
+    for damage in
+        [|path: &Path| fs::remove_file(path).unwrap(), |path: &Path| fs::write(path, "").unwrap()]
+    {
+        let mut server = Server::start(&home);
+        let panes = server.panes().len();
+        server.spawn(&home, &["sleep", "1000"]);
+        server.wait_saved();
+        damage(&home.snapshot_path());
+        if !home.snapshot_path().exists() {
+            let status = server.status();
+            assert_eq!(status["persist"]["state"], "degraded", "{status}");
+            assert!(status["persist"].to_string().contains("written again"), "{status}");
+        }
+        assert!(server.term().success());
+        let mut server = Server::start(&home);
+        assert_eq!(server.panes().len(), panes + 1);
+        assert!(server.term().success());
+    }
+}
