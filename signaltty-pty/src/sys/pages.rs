@@ -108,9 +108,10 @@ Anonymous:             0 kB
             unsafe { mmap(ptr::null_mut(), LENGTH, modes, MapFlags::PRIVATE, &file, 0) }.unwrap()
         };
         let (same, changed) = (map(), map());
-        // SAFETY: Both are mapped for the whole test and are not borrowed elsewhere;
-        // what can be written is written before it no longer can be.
+        // SAFETY: Both are mapped for the whole test, and nobody writes them once
+        // they are read.
         let bytes = |start: *mut c_void| unsafe { &*start.cast::<[u8; LENGTH]>() };
+        // SAFETY: Nothing of them is borrowed yet.
         unsafe {
             changed.cast::<u8>().write(9);
             mprotect(same, LENGTH, MprotectFlags::READ).unwrap();
