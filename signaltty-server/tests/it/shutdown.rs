@@ -1,5 +1,7 @@
 //! The end of a server that is asked to end.
 
+use std::fs;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
