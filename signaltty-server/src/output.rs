@@ -18,6 +18,7 @@ pub(crate) fn write_out(bytes: &[u8]) -> io::Result<()> {
 
 /// Prints what `program` has to say before it ends with `exit`. Where that cannot
 /// be written it says so on standard error, and does not end with 0.
+#[cfg(feature = "daemon")]
 pub(crate) fn printed(program: &str, text: &str, exit: u8) -> u8 {
     written(program, write_out(text.as_bytes()), exit)
 }

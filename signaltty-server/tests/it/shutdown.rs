@@ -151,15 +151,15 @@ fn c038_agents_that_a_logout_ends_first_stay_resumable() {
         .enumerate()
         .map(|(at, end)| {
             let program = home.path(&format!("work/{at}/signaltty"));
-            std::fs::create_dir(program.parent().unwrap()).unwrap();
+            fs::create_dir(program.parent().unwrap()).unwrap();
             let script = format!(
                 "#!/bin/sh\n{} \"$@\" </dev/tty &\n\
                  trap 'trap - TERM; kill -9 $!; wait $!; {end}' HUP TERM\nwait $!\n",
                 AGENT[0]
             );
-            std::fs::write(&program, script).unwrap();
+            fs::write(&program, script).unwrap();
             let mode = std::os::unix::fs::PermissionsExt::from_mode(0o700);
-            std::fs::set_permissions(&program, mode).unwrap();
+            fs::set_permissions(&program, mode).unwrap();
             Talk::hold_with(&server, &home, &[program.to_str().unwrap(), AGENT[1]])
         })
         .collect();
@@ -276,7 +276,7 @@ fn c094_what_left_its_pane_is_reported_and_not_waited_for() {
     );
     server.sh(&home, &script);
     wait_until("the process that leaves", || file.exists());
-    let escaped: u32 = std::fs::read_to_string(&file).unwrap().trim().parse().unwrap();
+    let escaped: u32 = fs::read_to_string(&file).unwrap().trim().parse().unwrap();
     let children = server.children();
     let mut inside = children.clone();
     inside.extend(process::children(children[0].pid));
