@@ -32,6 +32,7 @@ mod reported;
 mod restore;
 mod resume;
 mod room;
+mod saving;
 mod sharing;
 mod shell;
 mod shutdown;
@@ -75,7 +76,6 @@ use crate::notification::Notification;
 use crate::pane::{Lifecycle, SavedPane};
 use crate::restore::{PaneState, ResumeStage};
 use crate::save::{SaveConfig, SavePolicy, SaveToken};
-use crate::saved::SavedSession;
 use crate::time::Now;
 use crate::workspace::{SavedTab, SavedWorkspace, Switches};
 
@@ -361,44 +361,6 @@ impl Session {
         save.into_iter().chain(self.panes.deadline()).chain(self.recovery_deadline()).min()
     }
 
-    /// The value that may be persisted. Without the messages of workspaces that
-    /// keep no history (D-30).
-    pub fn saved(&self, now: Now) -> SavedSession {
-        let mut saved = SavedSession {
-            saved_at: now.wall,
-            journal_seq: self.journal_seq,
-            notifications: self.saved_notifications(),
-            emptied_by_user: self.emptied_by_user,
-            ..SavedSession::default()
-        };
-        for workspace in self.order.iter().filter_map(|id| self.workspaces.get(id)) {
-            saved.workspaces.push(Arc::clone(&workspace.record));
-            for tab in workspace.tabs.iter().filter_map(|id| self.tabs.get(id)) {
-                saved.tabs.push(Arc::clone(tab));
-                let panes = tab.layout.leaves().filter_map(|id| self.panes.get(&id));
-                let history = workspace.record.switches.history;
-                saved.panes.extend(panes.map(|pane| Self::saved_pane(pane, history)));
-            }
-        }
-        self.unzoom(&mut saved);
-        saved
-    }
-
-    /// Whether every change is saved.
-    pub fn is_saved(&self) -> bool {
-        self.save.is_clean()
-    }
-
-    /// How many saves in a row failed.
-    pub fn save_failures(&self) -> u32 {
-        self.save.failures()
-    }
-
-    /// Notes the last published event, so that it is in the next snapshot.
-    pub fn note_published(&mut self, seq: u64) {
-        self.journal_seq = seq;
-    }
-
     fn command(&mut self, now: Now, request: RequestId, command: Command, out: &mut Vec<Effect>) {
         if self.phase != Phase::Running {
             reply(out, request, Err(CommandError::Stopping));
@@ -464,22 +426,6 @@ impl Session {
     fn stop(&self, instance: InstanceId, out: &mut Vec<Effect>) {
         if !self.starting.contains_key(&instance) {
             out.push(Effect::Kill { instance });
-        }
-    }
-
-    fn start_save(&mut self, now: Now, out: &mut Vec<Effect>) {
-        if self.phase == Phase::Stopped {
-            return;
-        }
-        if let Some((token, durability)) = self.save.start(now.mono) {
-            if let Phase::Stopping { token: last, .. } = &mut self.phase {
-                *last = Some(token);
-            }
-            if durability == crate::save::Durability::Synced {
-                self.barrier_begins(token);
-                self.marks_begin(token);
-            }
-            out.push(Effect::Save { token, durability });
         }
     }
 }
