@@ -170,8 +170,9 @@ impl Play {
                 };
                 (next, point)
             }
-            Effect::Preflight { pane, request, .. } => {
-                let mut found = extends(&id(self), 1);
+            Effect::Preflight { pane, request, conversation, .. } => {
+                // Of its own record.
+                let mut found = extends(conversation.id.as_str(), 1);
                 let result = match self.mode {
                     Mode::Gone => Err(refusal(FailureCode::Gone)),
                     Mode::Rewritten => {
