@@ -178,6 +178,9 @@ fn d3_a_damaged_conversation_is_opened_on_demand_and_stays_unconfirmed() {
     assert_eq!(resumed["verdict"], "unconfirmed");
     server.type_line(&talk.pane, "what did I say?");
     server.wait_text(&talk.pane, "1. remember the colour blue");
+    // How much had been said is read once the verdict is there: what is typed
+    // faster than that counts as said before, and the next message as more.
+    server.type_line(&talk.pane, "and what else?");
     // What its person accepted and works in is the conversation from then on.
     crate::support::wait_until("the new anchor", || {
         server.pane(&talk.pane)["agent"]["evidence"].to_string().contains("accepted as it is")
