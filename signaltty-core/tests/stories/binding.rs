@@ -173,7 +173,7 @@ fn d23_c058_a_conversation_of_another_directory_is_kept_with_its_own() {
     let held = |world: &World| world.pane(pane(1)).record.agent.clone().unwrap();
     let launch = held(&world).conversation.unwrap().cwd;
     world.shows(instance, "B");
-    let elsewhere = std::path::PathBuf::from("/work/.worktrees/feat");
+    let elsewhere = std::path::PathBuf::from("/project/.worktrees/feat");
     let works_in = |name| Input::WorksIn { instance, id: id(name), cwd: elsewhere.clone() };
     world.input(works_in("B"));
     world.anchored(instance, "B", 1);

@@ -146,6 +146,18 @@ mod tests {
         effects.iter().filter_map(typed).collect()
     }
 
+    /// The list with the second pane comes, and then its stream.
+    fn takes_keys(model: &mut Model, tree: Tree) -> Vec<Effect> {
+        let listed = update(model, Msg::Listed(tree));
+        let number = listed.iter().find_map(|effect| match effect {
+            Effect::Open { pane, number, .. } if *pane == id(11) => Some(*number),
+            _ => None,
+        });
+        let (pane, number) = (id(11), number.unwrap());
+        let what = FromStream::Begun { cols: 20, rows: 20 };
+        update(model, Msg::Stream { pane, number, what })
+    }
+
     fn answer(model: &mut Model, result: Result<serde_json::Value, WireError>) -> Vec<Effect> {
         update(model, Msg::Done { after: After::Show, result })
     }
@@ -214,14 +226,7 @@ mod tests {
         let tab = both().workspaces[0].tabs[0].id.clone();
         let made = json!({"tab_id": tab, "pane_id": id(11).to_string()});
         answer(&mut model, Ok(made));
-        let listed = update(&mut model, Msg::Listed(both()));
-        let number = listed.iter().find_map(|effect| match effect {
-            Effect::Open { pane, number, .. } if *pane == id(11) => Some(*number),
-            _ => None,
-        });
-        let (pane, number) = (id(11), number.unwrap());
-        let what = FromStream::Begun { cols: 20, rows: 20 };
-        let effects = update(&mut model, Msg::Stream { pane, number, what });
+        let effects = takes_keys(&mut model, both());
         let closed = effects.iter().find_map(|effect| match effect {
             Effect::Call { method: "pane.close", params, .. } => Some(params["pane"].clone()),
             _ => None,
@@ -245,14 +250,7 @@ mod tests {
             model
         };
         let mut model = start();
-        let listed = update(&mut model, Msg::Listed(state("live")));
-        let number = listed.iter().find_map(|effect| match effect {
-            Effect::Open { pane, number, .. } if *pane == id(11) => Some(*number),
-            _ => None,
-        });
-        let (pane, number) = (id(11), number.unwrap());
-        let what = FromStream::Begun { cols: 20, rows: 20 };
-        let effects = update(&mut model, Msg::Stream { pane, number, what });
+        let effects = takes_keys(&mut model, state("live"));
         let bytes: Vec<u8> = typed(&effects).into_iter().flat_map(|(_, bytes)| bytes).collect();
         assert_eq!(bytes, b"fix");
         // It is refused: nothing gets what was typed.
